@@ -40,10 +40,11 @@ fn main() -> ExitCode {
         return if required { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     }
     let wanted = std::env::args().nth(1).filter(|argument| !argument.starts_with('-')).unwrap_or_default();
-    let tests: [(&str, fn()); 12] = [
+    let tests: [(&str, fn()); 13] = [
         ("passes_the_conformance_suite", passes_the_conformance_suite),
         ("passes_the_conformance_suite_over_socket_pairs", passes_the_conformance_suite_over_socket_pairs),
         ("exchanges_frames_and_accounts_for_each", exchanges_frames_and_accounts_for_each),
+        ("frames_keep_their_vlan_tags", frames_keep_their_vlan_tags),
         ("carries_frames_wherever_its_threads_run", carries_frames_wherever_its_threads_run),
         ("frames_leave_at_their_launch_times", frames_leave_at_their_launch_times),
         ("clocks_show_offset_and_drift", clocks_show_offset_and_drift),
@@ -86,13 +87,14 @@ fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node + Send>, FactoryErr
     }
     match (text, node.0) {
         ("stream", 0) => Ok(Box::new(Sender::every(Duration::from_ms(2)))),
+        ("tagged", 0) => Ok(Box::new(Sender { is_tagged: true, ..Sender::every(Duration::from_ms(2)) })),
         ("attack", 0) => Ok(Box::new(Sender { attacks: true, ..Sender::every(Duration::from_ms(2)) })),
         ("work", 0) => Ok(Box::new(Sender { works: true, ..Sender::every(Duration::from_ms(20)) })),
         ("slots", 0..4) => {
             let first = Duration::from_us(250 * i64::from(node.0));
             Ok(Box::new(Sender { first, lead: Duration::from_us(120), ..Sender::every(Duration::from_ms(1)) }))
         }
-        ("stream" | "attack" | "work", 1) => Ok(Box::new(Listener { events: Vec::new() })),
+        ("stream" | "tagged" | "attack" | "work", 1) => Ok(Box::new(Listener { events: Vec::new() })),
         ("unbuildable", _) => Err("this node cannot be".into()),
         _ => Err(format!("no node {} in {text:?}", node.0).into()),
     }
@@ -107,6 +109,7 @@ struct Sender {
     lead: Duration,
     started: Option<LocalTime>,
     sent: u32,
+    is_tagged: bool,
     attacks: bool,
     works: bool,
     pending: Vec<Output>,
@@ -117,7 +120,18 @@ impl Sender {
     fn every(period: Duration) -> Self {
         let pending = Vec::new();
         let (first, lead) = (Duration::ZERO, Duration::ZERO);
-        Self { period, first, lead, started: None, sent: 0, attacks: false, works: false, pending, running: true }
+        Self {
+            period,
+            first,
+            lead,
+            started: None,
+            sent: 0,
+            is_tagged: false,
+            attacks: false,
+            works: false,
+            pending,
+            running: true,
+        }
     }
     fn due(&self) -> Option<LocalTime> {
         let launch_at = LocalTime::ZERO + self.first + self.period * (i64::from(self.sent) + 1);
@@ -154,6 +168,10 @@ impl Node for Sender {
         frame[..100].fill(0);
         frame[..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0x88, 0xb5]);
         frame[14..18].copy_from_slice(&number.to_be_bytes());
+        if self.is_tagged {
+            frame.copy_within(12..96, 16);
+            frame[12..16].copy_from_slice(&VLAN_TAG);
+        }
         let send =
             Output::Transmit(Transmit { port: PortId(0), priority: Priority(0), launch_at, len: 100, token: None });
         if attack {
@@ -192,8 +210,12 @@ impl Node for Listener {
     }
 }
 
+/// Priority 6, VLAN 5.
+const VLAN_TAG: [u8; 4] = [0x81, 0, 0xc0, 5];
+
 fn number_of(bytes: &[u8]) -> Option<u64> {
-    Some(u64::from(u32::from_be_bytes(bytes.get(14..18)?.try_into().ok()?)))
+    let at = if bytes.get(12..16)? == VLAN_TAG { 18 } else { 14 };
+    Some(u64::from(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?)))
 }
 
 /// Wires between pairs of attachments that take `delay` and nothing else.
@@ -290,6 +312,19 @@ fn passes_the_conformance_suite_over_socket_pairs() {
 fn stream_config(duration: Duration) -> LiveConfig {
     let agents = vec![AgentConfig::new(NodeId(0)), AgentConfig::new(NodeId(1))];
     LiveConfig { capture: true, ..LiveConfig::new(agents, b"stream".to_vec(), duration) }
+}
+
+/// The kernel hands a tag over beside its frame, and the frame is shorter then than the one that was written.
+fn frames_keep_their_vlan_tags() {
+    let config = LiveConfig { node_config: b"tagged".to_vec(), ..stream_config(Duration::from_ms(200)) };
+    let outcome = go(&config, Duration::from_us(300));
+    let n = outcome.rows.frames.len();
+    assert!(n > 50, "a frame every 2 ms for 200 ms, got {n}");
+    for (index, row) in outcome.rows.frames.iter().enumerate() {
+        assert_eq!((row.sequence, row.len), (index as u64, 100));
+        assert!(row.received_at.is_some(), "frame {index} was not received as it was written");
+    }
+    assert_eq!((outcome.counts[1].received, outcome.counts[1].unread), (n as u64, 0));
 }
 
 fn go(config: &LiveConfig, delay: Duration) -> LiveOutcome {

@@ -3,7 +3,7 @@
 use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, NodeId, PortId, Priority, Rate, SimTime, StreamId};
 use chronoseal_media::can::{CanBus, CanBusConfig, ControllerConfig};
-use chronoseal_media::ethernet::{Ends, Link, Network, NetworkConfig, Route, RouteClass};
+use chronoseal_media::ethernet::{Ends, Integration, Link, Network, NetworkConfig, Route, RouteClass};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_media::schedule::ScheduleTable;
@@ -91,8 +91,10 @@ fn switched() -> Network {
         ct_marker: DEFAULT_CT_MARKER,
         beacon: None,
         clocks: None,
+        time_aware: None,
         schedule: ScheduleTable { cluster_cycle: Duration::from_ms(10), ..ScheduleTable::default() },
         waits_for_dispatch: true,
+        integration: Integration::TimelyBlock,
         forwarding_delay: Duration::from_us(5),
         forwarding_jitter: Jitter::default(),
         early_tolerance: Duration::from_us(10),
