@@ -6,6 +6,7 @@
 //! ```text
 //! ready     = F + d + w + J                          the switch could pass it on
 //! departure = max(dispatch - start + precision, ready)     Dispatch::Scheduled
+//!             + wait for one frame of another class      shuffling or preemption (SAE AS6802)
 //! departure = ready + queueing                              Dispatch::Immediate
 //! latency   = departure + F + d
 //! ```
@@ -142,7 +143,8 @@ fn latency(
         Dispatch::Scheduled => {
             let dispatch = last.turn.dispatch - slot.start;
             // A sender that begins early has its frame in the switch before `ready`.
-            (dispatch - network.precision, (dispatch + network.precision).max(ready))
+            let wait = view.integration_wait(link_of(last.receiver));
+            (dispatch - network.precision, (dispatch + network.precision).max(ready) + wait)
         }
         Dispatch::Immediate => {
             (ready, ready + network.forwarding_jitter.max + queue.wait_max(window(view, slot, late)))

@@ -271,8 +271,9 @@ fn candidate(view: Ethernet<'_>, id: ProtectionId) -> CandidateReport {
     let longest = scheduled.map(|stream| stream.hop.frame_len).max();
     let frame_len = longest.or(view.streams().map(|stream| stream.hop.frame_len).max()).unwrap_or(FRAME_LEN_MIN);
     let secured_len = frame_len + protection.overhead_bytes();
+    let guard = network.guard_period + view.integration_wait(network.default_link());
     let frames = |len| match len {
-        0..=FRAME_LEN_MAX => frames_max(network.cluster_cycle, view.frame_time(len), network.guard_period),
+        0..=FRAME_LEN_MAX => frames_max(network.cluster_cycle, view.frame_time(len), guard),
         _ => 0,
     };
     let slack = slack(view);

@@ -2,6 +2,7 @@
 #![allow(unreachable_pub, dead_code, reason = "a bench includes this file as well, and uses a part of it")]
 
 use chronoseal_core::{Duration, NodeId, Ppm, Rate};
+use chronoseal_media::ethernet::Integration;
 use chronoseal_scenario::plan::*;
 
 /// `nodes` stations, no streams, BP 10 ms, GP 0.2 ms, 100 Mbit/s, as published.
@@ -55,6 +56,7 @@ fn segment(base_period: Duration) -> EthernetSegment {
         cluster_cycle: base_period,
         sync: Sync::Beacon,
         cluster: None,
+        time_aware: None,
         integration_cycle: base_period,
         guard_period: Duration::from_us(200),
         accounting: Accounting::AsPublished,
@@ -65,6 +67,7 @@ fn segment(base_period: Duration) -> EthernetSegment {
         ct_marker: [3, 0, 0, 0],
         propagation_delay: Duration::ZERO,
         dispatch: Dispatch::Scheduled,
+        integration: Integration::TimelyBlock,
         forwarding_delay: Duration::ZERO,
         forwarding_jitter: Jitter::default(),
         queue_len_max: 1 << 20,

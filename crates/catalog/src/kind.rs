@@ -1,7 +1,7 @@
 //! A row of the table of kinds: what the rest of the program asks of a kind of segment.
 
 use chronoseal_analysis::Infeasible;
-use chronoseal_core::{Duration, MessagePart, Node, NodeId, Priority, SimTime, StreamId};
+use chronoseal_core::{Duration, MessagePart, Node, NodeId, Oscillator, Priority, SimTime, StreamId};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::gateway::Stack;
 use chronoseal_scenario::plan::{Facet, Plan, SegmentId};
@@ -125,6 +125,12 @@ pub trait Kind: Sync {
     fn startup(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let _ = (prepared, segment);
         None
+    }
+
+    /// What the clock of a node runs by that came with the segment, by its index among these.
+    fn own_oscillator(&self, prepared: &Prepared<'_>, segment: SegmentId, index: usize) -> Oscillator {
+        let _ = (prepared, segment, index);
+        Oscillator::default()
     }
 
     /// How far apart the clocks of the segment may be, where its nodes make the time themselves.

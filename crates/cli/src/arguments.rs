@@ -92,7 +92,7 @@ pub(crate) struct ScenarioFile {
     pub(crate) sets: Vec<(String, String)>,
 }
 
-fn path_and_value(text: &str) -> Result<(String, String), String> {
+pub(crate) fn path_and_value(text: &str) -> Result<(String, String), String> {
     let (path, value) = text.split_once('=').ok_or("write PATH=VALUE, for example duration=5s")?;
     let (path, value) = (path.trim().to_owned(), value.trim());
     let Some(file) = value.strip_prefix('@') else { return Ok((path, value.to_owned())) };

@@ -55,6 +55,13 @@ pub(crate) fn scenario(file: &ScenarioFile, more: &[(String, String)], format: F
         .map_err(|problems| trouble(&problems, path, format))
 }
 
+/// Checks the text of a scenario that was made from the one at `path`, and refers to files as that does.
+pub(crate) fn checked(text: &str, path: &Path) -> Result<Scenario, Trouble> {
+    let beside = path.parent().unwrap_or(Path::new(""));
+    Scenario::load("scenario.toml", text.as_bytes(), &[], &Beside(beside))
+        .map_err(|problems| trouble(&problems, path, Format::Human))
+}
+
 /// A scenario with what its segments work out before a run, or why something does not fit, at its place in the text.
 pub(crate) fn prepare<'s>(scenario: &'s Scenario, path: &Path, format: Format) -> Result<Prepared<'s>, Trouble> {
     scenario.prepare().map_err(|error| match error {

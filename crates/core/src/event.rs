@@ -111,6 +111,12 @@ pub enum EventKind {
     /// Of a stream that comes over several ways, more or fewer copies came than frames let expect (IEEE 802.1CB-2017 §7.4.4);
     /// `value` is how many are missing, below zero how many are too many.
     LatentError,
+    /// The node follows another grandmaster (IEEE 802.1AS); `sequence` is the number of that node, [`u64::MAX`] if its identity is that
+    /// of none.
+    GrandmasterChanged,
+    /// How much faster the node's clock runs than its oscillator from the [`Self::ClockShown`] on that follows: `value` is the deviation
+    /// with 40 fractional bits.
+    ClockRate,
 }
 
 /// Why a key exchange, or the run it belongs to, was given up.
@@ -329,6 +335,8 @@ pub enum DiscardReason {
     MeteredRed,
     /// Its flow meter marks all frames red since one was (MarkAllFramesRed, IEEE 802.1Q-2018 §8.6.5.1.3).
     AllFramesMarkedRed,
+    /// It has no SecTAG, and its port takes only frames that MACsec protects (IEEE 802.1AE-2018 §10.6).
+    Untagged,
 }
 
 /// Which mechanism stopped a frame.
@@ -368,7 +376,7 @@ pub enum AttackKind {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 59] = [
+    pub const ALL: [Self; 60] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -428,6 +436,7 @@ impl DiscardReason {
         Self::MeteredYellow,
         Self::MeteredRed,
         Self::AllFramesMarkedRed,
+        Self::Untagged,
     ];
 
     /// The mechanism this reason belongs to.
@@ -460,6 +469,7 @@ impl DiscardReason {
             Self::TagMismatch
             | Self::NoKey
             | Self::Unsecured
+            | Self::Untagged
             | Self::UnknownSigner
             | Self::IncompleteChain
             | Self::UntrustedRoot
@@ -557,6 +567,7 @@ impl DiscardReason {
             Self::MeteredYellow => "metered-yellow",
             Self::MeteredRed => "metered-red",
             Self::AllFramesMarkedRed => "all-frames-marked-red",
+            Self::Untagged => "untagged",
         }
     }
 }
@@ -600,7 +611,7 @@ impl AttackKind {
 
 impl EventKind {
     /// Every kind without a detail.
-    pub const PLAIN: [Self; 33] = [
+    pub const PLAIN: [Self; 35] = [
         Self::SyncAcquired,
         Self::SyncLost,
         Self::ClockCorrected,
@@ -634,6 +645,8 @@ impl EventKind {
         Self::KeyWithdrawn,
         Self::ClockShown,
         Self::LatentError,
+        Self::GrandmasterChanged,
+        Self::ClockRate,
     ];
 
     /// Every kind with every detail.
@@ -703,6 +716,8 @@ impl EventKind {
             Self::KeyWithdrawn => 0x2400,
             Self::ClockShown => 0x2500,
             Self::LatentError => 0x2600,
+            Self::GrandmasterChanged => 0x2700,
+            Self::ClockRate => 0x2800,
         }
     }
 
@@ -726,6 +741,8 @@ impl EventKind {
             Self::BeaconRejected => "beacon-rejected",
             Self::ClockShown => "clock-shown",
             Self::LatentError => "latent-error",
+            Self::GrandmasterChanged => "grandmaster-changed",
+            Self::ClockRate => "clock-rate",
             Self::Sent => "sent",
             Self::Delivered => "delivered",
             Self::Discarded(_) => "discarded",

@@ -1,4 +1,5 @@
-//! The clock of an end system: led by the beacon of a switch, or one of those that make the time of a cluster together.
+//! The clock of an end system: led by the beacon of a switch, one of those that make the time of a cluster together, or one of
+//! IEEE 802.1AS.
 
 use std::collections::VecDeque;
 
@@ -7,6 +8,7 @@ use chronoseal_core::{DiscardReason, Duration, EventKind, LocalTime, NodeId};
 use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
 
 use crate::sync_client::SyncClient;
+use crate::time_aware::TimeAwareClock;
 
 /// A station's part in a cluster of AS6802.
 #[derive(Clone, Debug)]
@@ -26,6 +28,8 @@ pub enum Clock {
     Beacon(SyncClient),
     /// It is one of a cluster.
     Cluster(Box<ClusterClock>),
+    /// It follows a grandmaster of IEEE 802.1AS, or is one.
+    TimeAware(Box<TimeAwareClock>),
 }
 
 impl Clock {
@@ -34,6 +38,7 @@ impl Clock {
         match self {
             Self::Beacon(client) => client.is_synchronised(),
             Self::Cluster(clock) => clock.machine.is_synchronised(),
+            Self::TimeAware(clock) => clock.is_synchronised(),
         }
     }
 
@@ -42,6 +47,7 @@ impl Clock {
         match self {
             Self::Beacon(client) => client.cluster_time(local),
             Self::Cluster(clock) => clock.machine.cluster_time(local).unwrap_or(Duration::ZERO),
+            Self::TimeAware(clock) => clock.cluster_time(local),
         }
     }
 
@@ -51,6 +57,7 @@ impl Clock {
             Self::Beacon(client) => client.local_time(cluster),
             // Between two corrections such a clock runs as the oscillator does.
             Self::Cluster(_) => LocalTime::ZERO + (cluster - self.cluster_time(LocalTime::ZERO)),
+            Self::TimeAware(clock) => clock.local_time(cluster),
         }
     }
 
@@ -58,7 +65,7 @@ impl Clock {
     pub fn beacon_deadline(&self) -> Option<LocalTime> {
         match self {
             Self::Beacon(client) => client.beacon_deadline(),
-            Self::Cluster(_) => None,
+            Self::Cluster(_) | Self::TimeAware(_) => None,
         }
     }
 }

@@ -48,6 +48,7 @@ pub mod segmentation;
 pub mod signal;
 pub mod supervision;
 pub mod sync_client;
+pub mod time_aware;
 
 pub use attacker::{Attack, Attacker, AttackerConfig};
 pub use can_attacker::{CanAttacker, CanAttackerConfig, CanAttackerKind, SegmentedAttacker, SegmentedAttackerConfig};
@@ -60,3 +61,4 @@ pub use protection::{Protection, ProtectionError};
 pub use signal::RecordedSignal;
 pub use supervision::SupervisionConfig;
 pub use sync_client::{SyncClient, SyncConfig};
+pub use time_aware::TimeAwareConfig;

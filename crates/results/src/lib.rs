@@ -36,8 +36,8 @@ pub use rows::{
 pub use stays::Stays;
 pub use store::{StoreError, StoredFile, Written};
 pub use summary::{
-    Account, AttackSummary, CLOCK_DIFFERENCE, ClockSummary, Copies, DividedLatency, DividedPart, LinkUse, PartKind,
-    PartSummary, PrecisionSummary, RunSummary, STARTUP_CYCLES_MAX, SegmentSummary, SeriesSummary, Spread, StallSummary,
-    StreamSummary, TaskSummary, WorkSummary, summarise,
+    Account, AttackSummary, CLOCK_DIFFERENCE, CLOCK_OFFSET, ClockSummary, Copies, DividedLatency, DividedPart, LinkUse,
+    PartKind, PartSummary, PrecisionSummary, RunSummary, STARTUP_CYCLES_MAX, SegmentSummary, SeriesSummary, Spread,
+    StallSummary, StreamSummary, TaskSummary, WorkSummary, summarise,
 };
 pub use tables::Damage;

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use self::account::Account;
 pub use self::copies::Copies;
 pub use self::divided::{DividedLatency, DividedPart, PartKind};
-pub use self::segments::CLOCK_DIFFERENCE;
+pub use self::segments::{CLOCK_DIFFERENCE, CLOCK_OFFSET};
 use crate::group::{self, GroupSummary};
 use crate::{Allowance, Distribution, RunMeta, RunRows, Stays};
 

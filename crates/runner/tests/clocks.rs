@@ -48,6 +48,8 @@ fn clocks_5_ms_off_and_100_ppm_apart_keep_their_slots_from_the_second_cycle_on()
     for stream in &run.summary.streams {
         assert!(stream.held(), "{stream:?}");
         assert!(stream.startup < CYCLES as u64, "{stream:?}");
-        assert_eq!(stream.delivered + stream.startup + stream.in_flight, 200, "{stream:?}");
+        // One whose slot is over before both ends have joined may never be due.
+        let counted = stream.delivered + stream.startup + stream.in_flight;
+        assert!((199..=200).contains(&counted), "{stream:?}");
     }
 }

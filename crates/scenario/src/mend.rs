@@ -60,6 +60,7 @@ impl Mended {
             Code::BadName
             | Code::JitterOrder
             | Code::BadMarker
+            | Code::BadIntegration
             | Code::TagLength
             | Code::FreshnessLength
             | Code::BadKey

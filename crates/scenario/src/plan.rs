@@ -11,6 +11,7 @@ pub use crate::kinds::ethernet::networks::{Copies, NetworkName};
 pub use crate::kinds::ethernet::plan::*;
 pub use crate::kinds::ethernet::ports::{PortEnd, Ports};
 pub use crate::kinds::ethernet::stream_filters::{FilterPlan, Neighbour, StreamFilters};
+pub use crate::kinds::ethernet::time_aware::{GrandmasterQuality, TimeAwarePlan};
 pub use crate::kinds::ethernet::ways::StreamWay;
 pub use crate::kinds::ethernet::wiring::*;
 pub use crate::kinds::radio::plan::*;

@@ -67,6 +67,8 @@ codes! {
     ChooseOne = "scenario::choose-one",
     /// A period that does not divide the cluster cycle.
     PeriodNotDividing = "scenario::period-not-dividing",
+    /// An integration policy that the segment's other keys do not allow.
+    BadIntegration = "scenario::bad-integration",
     /// An integration cycle that does not divide the cluster cycle.
     IntegrationCycleNotDividing = "scenario::integration-cycle-not-dividing",
     /// A cluster whose clocks its masters cannot keep together.

@@ -7,6 +7,8 @@ use chronoseal_core::{Duration, Rate};
 /// Bytes of a frame on the wire that its length does not count: preamble and delimiter 8, checksum 4, gap 12
 /// (IEEE 802.3 clauses 3.2 and 4.4.2).
 pub const WIRE_OVERHEAD: u32 = 24;
+/// The gap after a frame, which is part of [`WIRE_OVERHEAD`] `[byte]`.
+const GAP: u32 = 12;
 /// Instances of all streams within one hyperperiod, at most.
 const INSTANCES_MAX: i128 = 2_000_000;
 
@@ -49,6 +51,9 @@ pub struct Network {
     pub guard: Duration,
     /// Gates open and close at whole multiples of it, and talkers start there.
     pub granularity: Duration,
+    /// Others use what the schedule leaves, and nobody tells a processor when to wait: the gap behind a frame of another class is
+    /// kept free before each frame, and listeners check a frame as soon as it has arrived.
+    pub is_shared: bool,
 }
 
 impl Network {
@@ -100,6 +105,7 @@ impl Network {
             overhead: WIRE_OVERHEAD,
             guard: Duration::ZERO,
             granularity: Duration::from_ps(1),
+            is_shared: false,
         })
     }
 
@@ -144,6 +150,12 @@ impl Network {
     /// How long `bytes` of a frame take on a link, everything on the wire counted `[ps]`.
     pub(crate) fn wire_time(&self, link: usize, bytes: u32) -> i64 {
         self.links[link].rate.time_of(u64::from(bytes) + u64::from(self.overhead)).as_ps()
+    }
+
+    /// How much earlier the last bit of a frame is over than what keeps the wire for it `[ps]`.
+    pub(crate) fn gap_time(&self, link: usize, bytes: u32) -> i64 {
+        let without = u64::from(bytes) + u64::from(self.overhead.saturating_sub(GAP));
+        self.wire_time(link, bytes) - self.links[link].rate.time_of(without).as_ps()
     }
 }
 

@@ -101,10 +101,11 @@ impl Schedule {
 
     /// Where a stream was placed.
     pub fn planned(&self, name: &str) -> Option<Planned> {
-        let Entry { shape, placed, .. } = self.entries.get(name)?;
+        let Entry { stream, shape, placed } = self.entries.get(name)?;
         let times = |times: &[i64]| times.iter().map(|time| Duration::from_ps(*time)).collect();
         let floats = placed.floats.chunks(placed.starts.len());
         let links = self.network.links().len();
+        let open = stream.security.open.as_ps().max(i64::from(self.network.is_shared));
         Some(Planned {
             route: shape.route(),
             starts: times(&placed.starts),
@@ -114,7 +115,12 @@ impl Schedule {
                 .floats
                 .iter()
                 .zip(floats)
-                .map(|(float, at)| (float.resource - links, times(at)))
+                .map(|(float, at)| {
+                    // A check begins with the last bit or later, and the processor is kept for it from the last bit on.
+                    let early = if self.network.is_shared { float.len - open } else { 0 };
+                    let at: Vec<i64> = at.iter().map(|at| at + early).collect();
+                    (float.resource - links, times(&at))
+                })
                 .collect(),
             latency: Duration::from_ps(shape.latency),
         })

@@ -11,7 +11,7 @@ use chronoseal_scenario::plan::{CAN, Can, CanHop, CanMessage, GatewayPlan, HopPl
 use chronoseal_wire::can::CanId;
 
 use super::processor::mac_work;
-use super::{Arrivals, HopBound, SegmentBounds, Span, Why, without_bound};
+use super::{Arrivals, Cause, HopBound, Risk, SegmentBounds, Span, Why, without_bound};
 use crate::can::NoBound;
 use crate::can::bounds::{Release, data_len, message_bounds, response_min};
 
@@ -63,6 +63,30 @@ impl SegmentBounds for CanBounds {
             hops.extend(hop.to.iter().map(|node| HopBound { stream: id, receiver: *node, received }));
         }
         hops
+    }
+
+    fn risks(
+        &self,
+        plan: &Plan,
+        segment: SegmentId,
+        _prepared: Option<&ScheduleTable>,
+        _arrivals: &Arrivals,
+    ) -> Vec<Risk> {
+        let Some(view) = Can::of(plan, segment) else { return Vec::new() };
+        let bridged = view.bridged();
+        let local = view.recordings().map(|(recording, _, frames)| (recording, frames));
+        let mut recorded = BTreeMap::new();
+        for (recording, frames) in local.chain(bridged.iter().map(|(recording, frames)| (*recording, frames))) {
+            for (_, frame) in &frames.frames {
+                recorded.entry(frame.id()).or_insert(recording);
+            }
+        }
+        let of_stream = |(stream, _, _, facet): (StreamId, &_, &_, &CanHop)| {
+            let (id, recording) =
+                facet.identifiers().find_map(|id| recorded.get(&id).map(|recording| (id, *recording)))?;
+            Some(Risk { segment, stream: Some(stream), cause: Cause::Recorded { recording, id } })
+        };
+        view.streams().filter_map(of_stream).collect()
     }
 
     fn bridges_recordings(&self, plan: &Plan, segment: SegmentId, gateway: &GatewayPlan) -> bool {

@@ -29,6 +29,8 @@ pub struct HostFrame {
     pub class: u8,
     /// Its length at most `[byte]`.
     pub len: u64,
+    /// So many copies of it come, of which the receiver takes one behind the host interface.
+    pub copies: usize,
 }
 
 /// The host interface behind a node's port to a segment, if it has one.
@@ -149,10 +151,12 @@ impl Host {
             if received.is_err() && other.frame.class >= class {
                 unknown = Some(Why::ArrivalUnbounded);
             }
-            if other.frame.class == class {
-                in_class.push((frames, other.frame.len));
+            for _ in 0..other.frame.copies {
+                if other.frame.class == class {
+                    in_class.push((frames, other.frame.len));
+                }
+                line.queued.push(Queued { class: other.frame.class, frames, longest: cost });
             }
-            line.queued.push(Queued { class: other.frame.class, frames, longest: cost });
         }
         let longest = match unknown {
             Some(why) => Err(why),

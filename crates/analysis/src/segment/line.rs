@@ -48,6 +48,8 @@ pub(super) struct Reserved {
 pub(super) struct LineLoad {
     pub(super) queued: Vec<Queued>,
     pub(super) reserved: Vec<Reserved>,
+    /// What a scheduled frame waits for the frame on the line, if the line is not kept free for it.
+    pub(super) wait: Option<Duration>,
     pub(super) cycle: Duration,
 }
 
@@ -79,7 +81,8 @@ impl LineLoad {
             for (turn, index) in &in_turn {
                 let slot = &self.reserved[*index];
                 let shift = *turn + self.cycle * cycle - slot.from;
-                let met = if slot.latest > slot.until { longest } else { Duration::ZERO };
+                let late = if slot.latest > slot.until { longest } else { Duration::ZERO };
+                let met = self.wait.unwrap_or(late);
                 before = before.max(slot.latest + shift + met) + slot.frame_time;
                 ends[*index] = before - shift;
             }
@@ -127,7 +130,7 @@ mod tests {
     }
 
     fn line(queued: &[Queued], reserved: &[Reserved]) -> LineLoad {
-        LineLoad { queued: queued.to_vec(), reserved: reserved.to_vec(), cycle: US(1000) }
+        LineLoad { queued: queued.to_vec(), reserved: reserved.to_vec(), cycle: US(1000), wait: None }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_scenario::plan::{Plan, SegmentId, StreamPlan};
+use chronoseal_wire::can::CanId;
 
 use super::ethernet::stream_filters::FilterRisk;
 use super::ethernet::threats::ThreatRisk;
@@ -177,6 +178,13 @@ pub enum Cause {
         /// When.
         at: Duration,
     },
+    /// Frames of a recording on the same bus have an identifier of the stream.
+    Recorded {
+        /// The recording.
+        recording: StreamId,
+        /// The identifier.
+        id: CanId,
+    },
     /// Frames and signatures of a key exchange go before it, or before what it meets.
     KeyExchange {
         /// A segment that carries the exchange.
@@ -347,6 +355,12 @@ impl Cause {
                  beacon comes by it: take the failure out, or write `sync = \"ideal\"` if clocks are not what is asked about",
                 plan.node_name(*one),
                 plan.node_name(*other)
+            ),
+            Self::Recorded { recording, id } => format!(
+                "the recording `{}` has frames with its identifier {:#05X}, and two senders of one identifier destroy each other's \
+                 frames, or are taken for one another: write another `id`, or leave those frames out of the recording",
+                plan.streams[recording.index()].name,
+                id.raw()
             ),
             Self::KeyExchange { on } => format!(
                 "while nodes of segment `{}` come to a key, frames and signatures of the exchange go before others, and nothing bounds \

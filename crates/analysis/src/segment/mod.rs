@@ -234,14 +234,29 @@ pub enum Why {
         "not bounded: its switches pass frames in slots on at once, which is bounded only without stream filters and threats on links; write `dispatch = \"scheduled\"`"
     )]
     ImmediateDispatch,
+    /// Attackers send beside frames in slots for which the links are not kept free.
+    #[error(
+        "not bounded: its links are not kept free for frames in slots, which is bounded only without threats; write `integration_policy = \"timely-block\"`"
+    )]
+    IntegrationUnderAttack,
     /// What filters and threats do to each of several copies of a frame is not counted yet.
     #[error(
         "not bounded: stream filters and threats on links are not counted yet where frames have copies, or where there are the networks A and B; leave one of the two out"
     )]
     FilteredCopies,
+    /// What threats do to each of the streams of one virtual link is not counted yet.
+    #[error(
+        "not bounded: threats on links are not counted yet where streams share a virtual link; give each stream a virtual link of its own, or leave the threats out"
+    )]
+    ThreatenedShares,
     /// Control frames of a cluster go before all others, and how many of them a start takes is not counted yet.
     #[error("not bounded: the control frames of an AS6802 cluster go first")]
     ClusterClocks,
+    /// Messages of IEEE 802.1AS go before all others, and how many of them the choice of a grandmaster takes is not counted.
+    #[error(
+        "not bounded: the messages of IEEE 802.1AS go first, and neither how many come together is counted nor how far clocks differ by them"
+    )]
+    TimeAwareClocks,
     /// The regulator of a virtual link lets its frames go more slowly than they come from another segment.
     #[error(
         "its bandwidth allocation gap is longer than the distance in which frames can come there, by clocks that drift, so ever more can wait; write a shorter `bag`"

@@ -58,7 +58,7 @@ pub struct ScheduledJob {
 }
 
 impl<'a> Jobs<'a> {
-    pub(super) fn new(plan: &'a Plan, rows: &'a [&'a dyn SegmentBounds]) -> Self {
+    pub(crate) fn new(plan: &'a Plan, rows: &'a [&'a dyn SegmentBounds]) -> Self {
         Self { plan, rows }
     }
 

@@ -5,6 +5,8 @@
 //!   source; and the receivers' links while the switch passes the frame on.
 //! - [`Access::PerLink`]: the sender's link from the slot's start, every link behind a switch from the dispatch time there,
 //!   each for frame time and guard period. The frame time is that of the link.
+//! - With shuffling and preemption (SAE AS6802) each of these is longer by what the frame can wait for one of another class,
+//!   and so is the time until the dispatch at the next switch ([`Ethernet::integration_wait`]).
 //! - Over several switches, in both cases: the links between them, as those to receivers. Each switch has a dispatch time of
 //!   its own ([`Relay`]), as long after the one before as the first is after the start of the slot.
 //! - Processors: sealing directly before the slot, verification at the earliest free time after arrival, tasks for
@@ -22,8 +24,8 @@
 //!   table is made for itself: what another segment asks of the same processor is not seen.
 //!
 //! # Method
-//! Earliest fit on a [`Board`] of links and processors: items are placed by period, then by length times hops, then by number, and a search that meets a
-//! reserved span goes on at its end. If that fails with frames before tasks, it is tried with tasks before frames. An
+//! Earliest fit on a [`Board`] of links and processors: items are placed by period, then by length times hops, then by name
+//! (numbers at its end count as numbers), and a search that meets a reserved span goes on at its end. If that fails with frames before tasks, it is tried with tasks before frames. An
 //! earliest fit can fail where a schedule exists; what it finds is checked by [`verify`].
 //!
 //! [`Board`]: chronoseal_schedule::board::Board
@@ -32,6 +34,7 @@
 //! [`Slot::release`]: chronoseal_media::schedule::Slot::release
 //! [`Relay`]: chronoseal_media::schedule::Relay
 
+mod gated;
 mod infeasible;
 mod needs;
 mod place;
@@ -41,6 +44,7 @@ use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{Ethernet, EthernetStream};
 
+pub use gated::{GatedNetwork, GatedPort, GatedStream, gated_network};
 pub use infeasible::{Infeasible, Reason};
 pub use needs::authentication_time;
 pub use verify::{Violation, verify};
@@ -180,9 +184,10 @@ pub fn explicit(view: Ethernet<'_>, pitch: Duration) -> ScheduleTable {
     table
 }
 
-/// Frame time and guard period of a stream: the length of its slot.
+/// Frame time and guard period of a stream, and what it can wait for others: the length of its slot.
 pub fn slot_pitch(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Duration {
-    view.frame_time_of(stream) + view.segment.guard_period
+    let from = view.segment.link_of(stream.hop.from).parameters;
+    view.frame_time_of(stream) + view.segment.guard_period + view.integration_wait(from)
 }
 
 #[cfg(test)]

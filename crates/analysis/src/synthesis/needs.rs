@@ -86,8 +86,8 @@ impl FrameNeeds {
         // How long the line behind a switch is taken, from the dispatch on.
         let egress = |link: LinkParameters| match (network.access, network.dispatch) {
             // The guard period is part of the slot.
-            (Access::SharedSlots, _) => time_on(link),
-            (Access::PerLink, Dispatch::Scheduled) => time_on(link) + guard,
+            (Access::SharedSlots, _) => time_on(link) + view.integration_wait(link),
+            (Access::PerLink, Dispatch::Scheduled) => time_on(link) + guard + view.integration_wait(link),
             (Access::PerLink, Dispatch::Immediate) => {
                 time_on(link) + guard + network.forwarding_jitter.max + network.precision
             }
@@ -102,7 +102,7 @@ impl FrameNeeds {
             seal,
             turns: Vec::new(),
             arrivals: Vec::new(),
-            uses: vec![(first, Duration::ZERO, time_on(from) + guard), sealing],
+            uses: vec![(first, Duration::ZERO, time_on(from) + guard + view.integration_wait(from)), sealing],
         };
         // By link between switches: when the first bit goes over it.
         let mut over: BTreeMap<usize, Duration> = BTreeMap::new();
@@ -111,8 +111,9 @@ impl FrameNeeds {
                 None => (Duration::ZERO, from),
                 Some(trunk) => (over[&trunk], wiring.trunks[trunk].parameters),
             };
-            let slot = time_on(link) + guard;
-            let forwarded = time_on(link) + link.propagation_delay + network.forwarding_delay;
+            let wait = view.integration_wait(link);
+            let slot = time_on(link) + guard + wait;
+            let forwarded = time_on(link) + wait + link.propagation_delay + network.forwarding_delay;
             let takes = match (network.access, network.dispatch) {
                 (_, Dispatch::Immediate) => forwarded,
                 (Access::SharedSlots, Dispatch::Scheduled) => slot,
@@ -125,7 +126,8 @@ impl FrameNeeds {
             // short one after it is due there.
             for &node in &hop.to {
                 let link = network.link_of(node).parameters;
-                let (frame_time, at) = (time_on(link), dispatch + time_on(link) + link.propagation_delay);
+                let frame_time = time_on(link);
+                let at = dispatch + view.integration_wait(link) + frame_time + link.propagation_delay;
                 needs.arrivals.push(Arrival { node, dispatch, frame_time, at });
                 needs.uses.push((Resource::LinkFromSwitch(node), dispatch, egress(link)));
             }

@@ -16,12 +16,14 @@ pub(super) enum Order {
 }
 
 /// Everything to be placed, in the order in which it is: fixed streams, then frames and tasks (or tasks and frames).
-/// Each kind goes by period, then by length times hops, then by number.
+/// Each kind goes by period, then by length times hops, then by name: in which order a scenario writes its entries changes
+/// nothing.
 pub(super) fn items(view: Ethernet<'_>, order: Order) -> Vec<Item> {
     let mut frames: Vec<_> = scheduled(view)
         .map(|stream| {
             let length = view.frame_time_of(&stream) * links(view, &stream);
-            ((offset(&stream).is_none(), stream.stream.period, length, stream.id), Item::Stream(stream.id))
+            let name = by_number(&stream.stream.name);
+            ((offset(&stream).is_none(), stream.stream.period, length, name), Item::Stream(stream.id))
         })
         .collect();
     frames.sort_unstable_by_key(|(key, _)| *key);
@@ -30,10 +32,12 @@ pub(super) fn items(view: Ethernet<'_>, order: Order) -> Vec<Item> {
     let mut tasks: Vec<_> = view
         .task_stations()
         .flat_map(|node| {
-            view.plan.nodes[node.index()].tasks.iter().enumerate().map(move |(index, task)| {
+            let station = &view.plan.nodes[node.index()];
+            station.tasks.iter().enumerate().map(move |(index, task)| {
                 let index = index as u16;
+                let names = (by_number(&station.name), by_number(&task.name));
                 // The longest first: it finds a place last.
-                ((task.period, -task.wcet, node, index), Item::Task { node, index })
+                ((task.period, -task.wcet, names), Item::Task { node, index })
             })
         })
         .collect();
@@ -48,6 +52,12 @@ pub(super) fn items(view: Ethernet<'_>, order: Order) -> Vec<Item> {
         Order::TasksFirst => all.extend(tasks.chain(free)),
     }
     all
+}
+
+/// A name as a key by which `s.2` comes before `s.10`, as the streams of one entry are counted.
+fn by_number(name: &str) -> (&str, u64, &str) {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    (stem, name[stem.len()..].parse().unwrap_or(0), name)
 }
 
 /// How many links a stream's frames take: to the first switch, between switches, and on to each receiver.

@@ -342,6 +342,26 @@ prop_compose! {
     }
 }
 
+/// A stream, which of its frames, and two times of that one's slot.
+type Placed = (String, u32, Duration, Duration);
+
+/// Where everything was placed, or what does not fit together, by names.
+fn by_name(plan: &Plan) -> Result<Vec<Placed>, (String, Vec<String>)> {
+    let table = synthesize(view(plan)).map_err(|infeasible| (infeasible.to_string(), infeasible.conflict))?;
+    let slots = table
+        .slots
+        .iter()
+        .map(|slot| (plan.streams[slot.stream.index()].name.clone(), slot.instance, slot.start, slot.dispatch));
+    let tasks = table.tasks.iter().map(|task| {
+        let node = &plan.nodes[task.node.index()];
+        let name = format!("{}/{}", node.name, node.tasks[usize::from(task.task)].name);
+        (name, task.instance, task.start, task.start + task.length)
+    });
+    let mut all: Vec<_> = slots.chain(tasks).collect();
+    all.sort();
+    Ok(all)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -373,6 +393,30 @@ proptest! {
         match synthesize_all(view(&plan)) {
             Ok(synthesis) => prop_assert_eq!(verify(view(&plan), &synthesis.table), []),
             Err(infeasible) => prop_assert!(!infeasible.conflict.is_empty()),
+        }
+    }
+
+    #[test]
+    fn the_order_of_streams_and_tasks_changes_nothing(plan in some_plan()) {
+        let mut other = plan.clone();
+        other.streams.reverse();
+        other.nodes.iter_mut().for_each(|node| node.tasks.reverse());
+        prop_assert_eq!(by_name(&other), by_name(&plan));
+    }
+
+    /// What one frame cannot have alone it cannot have if it is longer either.
+    #[test]
+    fn a_frame_that_fits_nowhere_fits_nowhere_with_32_bytes_more(mut plan in some_plan(), slow in any::<bool>()) {
+        if slow {
+            network(&mut plan).rate = chronoseal_core::Rate(2_000_000);
+        }
+        let fits_alone = |reason| matches!(reason, Reason::NoGap { .. });
+        if let Err(infeasible) = synthesize(view(&plan)) && !fits_alone(infeasible.reason) {
+            for stream in &mut plan.streams {
+                (stream.length, stream.hops[0].frame_len) = (stream.length + 32, stream.hops[0].frame_len + 32);
+            }
+            let longer = synthesize(view(&plan)).map_err(|infeasible| infeasible.reason);
+            prop_assert!(longer.is_err_and(|reason| !fits_alone(reason)), "{infeasible}");
         }
     }
 

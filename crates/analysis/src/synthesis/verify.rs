@@ -138,8 +138,9 @@ fn times(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) 
         // When a switch passes on what comes to it by a link from `start` on, and when that turn is over.
         let turn = |start: Duration, link: LinkParameters| {
             let frame_time = time_on(view, &on_wire, link);
-            let guarded = start + frame_time + network.guard_period;
-            let in_switch = start + frame_time + link.propagation_delay + network.forwarding_delay;
+            let over = start + frame_time + view.integration_wait(link);
+            let guarded = over + network.guard_period;
+            let in_switch = over + link.propagation_delay + network.forwarding_delay;
             let dispatch = match network.dispatch {
                 Dispatch::Immediate => in_switch,
                 Dispatch::Scheduled if shared => guarded,
@@ -233,7 +234,8 @@ fn arrival(view: Ethernet<'_>, table: &ScheduleTable, position: usize, node: Nod
     let hop = view.route(&stream).ok()?.iter().position(|hop| hop.to.contains(&node))?;
     let relays: Vec<_> = table.relays.iter().filter(|relay| relay.slot == position).collect();
     let link = view.segment.link_of(node).parameters;
-    Some(dispatched(slot, &relays, hop) + time_on(view, &stream, link) + link.propagation_delay)
+    let over = time_on(view, &stream, link) + view.integration_wait(link);
+    Some(dispatched(slot, &relays, hop) + over + link.propagation_delay)
 }
 
 struct Span {
@@ -251,9 +253,10 @@ fn fixed_spans(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<Span> {
         let Ok(route) = view.route(&on_wire) else { continue };
         let (hop, name) = (on_wire.hop, &on_wire.stream.name);
         let mut add = |resource, start, length| spans.push(Span { resource, start, length, name: name.clone() });
-        let guarded = slot.frame_time + network.guard_period;
+        let from = network.link_of(hop.from).parameters;
+        let guarded = slot.frame_time + network.guard_period + view.integration_wait(from);
         let egress = |link: LinkParameters| {
-            let frame_time = time_on(view, &on_wire, link);
+            let frame_time = time_on(view, &on_wire, link) + view.integration_wait(link);
             let guarded = frame_time + network.guard_period;
             match (network.access, network.dispatch) {
                 (Access::SharedSlots, _) => frame_time,

@@ -4,6 +4,7 @@ use chronoseal_core::{Duration, NodeId, Priority, SimTime, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::plan::{Ethernet, EthernetStream};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, Frame, TypeOrLength};
+use chronoseal_wire::gptp::ETHERTYPE_PTP;
 use chronoseal_wire::protocol_control_frame::ETHERTYPE_PROTOCOL_CONTROL;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link;
@@ -18,8 +19,18 @@ pub(super) struct Describer {
     precision: Duration,
     /// By stream of the plan; `None` if it does not come by here.
     streams: Vec<Option<Known>>,
-    /// `by_ct_id[id]` is the stream with that identifier.
-    by_ct_id: Vec<Option<StreamId>>,
+    /// `by_ct_id[id]` is whose that identifier is.
+    by_ct_id: Vec<Named>,
+}
+
+/// Whose a critical-traffic identifier is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Named {
+    Nobody,
+    /// That of one stream.
+    One(StreamId),
+    /// That of a virtual link which several streams share; the first of them.
+    Shared(StreamId),
 }
 
 #[derive(Clone, Debug)]
@@ -32,7 +43,9 @@ struct Known {
     /// Time of a frame on the wire of its sender.
     reception: Duration,
     is_replicated: bool,
-    /// Stamps behind a sniffing switch show a departure so much later than it was, at most.
+    ct_id: Option<u16>,
+    /// So much later than its slot says a stamp shows its departure from the last switch, at most: it can wait for another frame
+    /// there, and a sniffing switch adds to the stamp.
     stamped_later: Duration,
 }
 
@@ -49,11 +62,16 @@ impl Describer {
                 priority: stream.class.priority(),
                 reception: view.segment.frame_time_on(stream.hop.from, view.secured_len(&stream)),
                 is_replicated: stream.copies.are_several(),
-                stamped_later: stamped_later(view, &stream),
+                ct_id: stream.class.ct_id(),
+                stamped_later: stamped_later(view, &stream) + waits(view, &stream),
             });
             if let Some(ct_id) = stream.class.ct_id() {
-                by_ct_id.resize(by_ct_id.len().max(usize::from(ct_id) + 1), None);
-                by_ct_id[usize::from(ct_id)] = Some(stream.id);
+                by_ct_id.resize(by_ct_id.len().max(usize::from(ct_id) + 1), Named::Nobody);
+                let named = &mut by_ct_id[usize::from(ct_id)];
+                *named = match *named {
+                    Named::Nobody => Named::One(stream.id),
+                    Named::One(first) | Named::Shared(first) => Named::Shared(first),
+                };
             }
         }
         let (cluster_cycle, precision) = (view.segment.cluster_cycle, view.segment.precision);
@@ -66,11 +84,23 @@ impl Describer {
 
     /// The stream a frame's destination names.
     fn named(&self, bytes: &[u8]) -> Option<StreamId> {
-        let destination = Frame::new_checked(bytes).ok()?.destination();
+        let frame = Frame::new_checked(bytes).ok()?;
+        let destination = frame.destination();
         match virtual_link::ct_id(destination, self.ct_marker) {
-            Some(ct_id) => self.by_ct_id.get(usize::from(ct_id)).copied().flatten(),
+            Some(ct_id) => match self.by_ct_id.get(usize::from(ct_id)).copied() {
+                Some(Named::One(stream)) => Some(stream),
+                Some(Named::Shared(first)) => Some(self.sharer(ct_id, &frame).unwrap_or(first)),
+                Some(Named::Nobody) | None => None,
+            },
             None => virtual_link::stream(destination).filter(|stream| self.known(*stream).is_some()),
         }
+    }
+
+    /// The stream that a frame of a shared virtual link says it is of, if it is one of those that share it.
+    #[cold]
+    fn sharer(&self, ct_id: u16, frame: &Frame<'_>) -> Option<StreamId> {
+        let header = TestBedHeader::parse(frame.payload()).ok()?;
+        self.known(header.stream).filter(|known| known.ct_id == Some(ct_id)).map(|_| header.stream)
     }
 
     /// Describes what should have been seen in the slot nearest to a time.
@@ -138,6 +168,12 @@ fn stamped_later(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Duration {
     stream.hop.to.iter().map(longer).max().unwrap_or_default()
 }
 
+/// What a frame in a slot can wait in front of its receivers' links.
+fn waits(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Duration {
+    let wait = |node: &NodeId| view.integration_wait(view.segment.link_of(*node).parameters);
+    stream.hop.to.iter().map(wait).max().unwrap_or_default()
+}
+
 /// The slots of a stream, each with the end of the last turn of its frame at a switch.
 fn slots(view: Ethernet<'_>, schedule: &ScheduleTable, stream: &EthernetStream<'_>) -> Vec<(Slot, Duration)> {
     let hops = view.route(stream).map_or(0, |route| route.len());
@@ -184,8 +220,8 @@ impl Describe for Describer {
 
     /// The network interface keeps the clock, so control frames end in it.
     fn host_class(&self, bytes: &[u8]) -> Option<Priority> {
-        let control = TypeOrLength::EtherType(ETHERTYPE_PROTOCOL_CONTROL);
-        let is_control = Frame::new_checked(bytes).is_ok_and(|frame| frame.type_or_length() == control);
+        let control = [ETHERTYPE_PROTOCOL_CONTROL, ETHERTYPE_PTP].map(TypeOrLength::EtherType);
+        let is_control = Frame::new_checked(bytes).is_ok_and(|frame| control.contains(&frame.type_or_length()));
         (!is_control).then(|| self.priority(bytes))
     }
 

@@ -6,7 +6,7 @@ use chronoseal_nodes::end_system::{
     Application, CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming,
     TaskRun, VirtualLinkConfig,
 };
-use chronoseal_nodes::{ClusterConfig, Protection, SyncConfig};
+use chronoseal_nodes::{ClusterConfig, Protection, SyncConfig, TimeAwareConfig};
 use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, StreamClass, Sync, VirtualLink};
 use chronoseal_wire::ethernet::FRAME_LEN_MAX;
 
@@ -39,6 +39,7 @@ pub(super) fn config(
                 .map(|switch| view.plan.own_node(view.id, usize::from(*switch)))
                 .collect(),
         }),
+        time_aware: time_aware(view, id),
         ideal_clock: network.sync == Sync::Ideal,
         sync_id: network.sync_id,
         ct_marker: network.ct_marker,
@@ -64,6 +65,17 @@ pub(super) fn config(
             .collect(),
         tasks,
     }
+}
+
+/// A station's clock if it follows a grandmaster.
+fn time_aware(view: Ethernet<'_>, id: NodeId) -> Option<TimeAwareConfig> {
+    let clocks = view.segment.time_aware.as_ref()?;
+    Some(TimeAwareConfig {
+        parameters: clocks.parameters_of(super::medium::identity(id), *clocks.stations.get(&id)?),
+        port: clocks.port,
+        granularity: clocks.granularity,
+        speed: super::medium::speed_of(view.segment, view.segment.link_of(id).parameters),
+    })
 }
 
 /// How long a frame of a slot stays in its receiver's host interface at most: nothing goes before it but what is being copied and
@@ -150,6 +162,7 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
     let route = view.route(target).expect("a scenario is refused unless each stream has one way");
     let last = route.iter().position(|hop| hop.to.contains(&node)).unwrap_or_default();
     let tolerance = network.precision * 2;
+    let wait = view.integration_wait(network.link_of(node).parameters);
     let slots = schedule.slots.iter().enumerate().filter(|(_, slot)| slot.stream == id);
     let windows = slots
         .filter_map(|(index, slot)| {
@@ -161,7 +174,7 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
             Some(ReceiveWindow {
                 slot_start: slot.start,
                 opens: leaves_first + reception(node) - tolerance,
-                closes: turn.end.max(turn.dispatch) + reception(node) + tolerance,
+                closes: turn.end.max(turn.dispatch) + wait + reception(node) + tolerance,
             })
         })
         .collect();

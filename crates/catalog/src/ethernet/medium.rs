@@ -1,17 +1,19 @@
 //! The switches and links of a segment.
 
-use chronoseal_core::{NodeId, SimTime};
+use chronoseal_core::{Duration, NodeId, Oscillator, Ppm, SimTime};
 use chronoseal_media::ethernet::{
     Beacon, Charge, ClusterClocks, Ends, Failure, Link, Network, NetworkConfig, Policing, Route, RouteClass, RouteHop,
-    Splice,
+    Splice, TimeAwareBridge, TimeAwareBridges,
 };
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{
-    AttackPlace, Dispatch, Ethernet, EthernetSegment, EthernetStream, FailingLink, LinkFailure, LinkParameters,
-    NetworkName, StreamClass, SwitchHop, Sync, ThreatKind, VirtualLink,
+    AttackPlace, Dispatch, Ethernet, EthernetSegment, EthernetStream, FailingLink, GrandmasterQuality, LinkFailure,
+    LinkParameters, NetworkName, StreamClass, SwitchHop, Sync, ThreatKind, VirtualLink,
 };
 use chronoseal_wire::ethernet::FCS_LEN;
+use chronoseal_wire::gptp::ClockIdentity;
+use chronoseal_wire::virtual_link;
 
 use super::{ports, stream_filters};
 use crate::Prepared;
@@ -123,7 +125,7 @@ impl Links {
 }
 
 /// What switches know of a virtual link.
-fn virtual_link(network: &EthernetSegment, link: &VirtualLink) -> RouteClass {
+fn rate_constrained(network: &EthernetSegment, link: &VirtualLink) -> RouteClass {
     let rules = network.virtual_links;
     RouteClass::RateConstrained {
         ct_id: link.ct_id,
@@ -158,15 +160,23 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
     // By stream of the plan; those that do not come by here have no address on this segment.
     let mut routes = vec![Route::ELSEWHERE; plan.streams.len()];
     for stream in view.streams() {
+        // To switches a virtual link is one, whichever of its streams a frame is of: the route is that of the first.
+        if view.sub_virtual_links(&stream).next().is_some_and(|first| first.id != stream.id) {
+            continue;
+        }
         let mut hops = links.hops(view, &stream);
         // An attacker that replays from a port of its own has to have heard the frame: it gets a mirror port.
-        let is_replayed =
-            |attacker| view.threats_of(attacker).any(|threat| threat.kind == ThreatKind::Replay(stream.id));
+        let is_its =
+            |target| target == Some(stream.id) || view.sub_virtual_links(&stream).any(|other| target == Some(other.id));
+        let is_replayed = |attacker| {
+            let mut kinds = view.threats_of(attacker).map(|threat| threat.kind);
+            kinds.any(|kind| matches!(kind, ThreatKind::Replay(_)) && is_its(kind.target()))
+        };
         hops[0].egress.extend(mirror.filter(|(attacker, _)| is_replayed(*attacker)).map(|(_, line)| line));
         routes[stream.id.index()] = Route {
             class: match stream.class {
                 StreamClass::TimeTriggered { ct_id } => RouteClass::TimeTriggered { ct_id },
-                StreamClass::RateConstrained(link) => virtual_link(network, &link),
+                StreamClass::RateConstrained(link) => rate_constrained(network, &link),
                 StreamClass::BestEffort { priority } => RouteClass::BestEffort { priority },
             },
             hops,
@@ -199,8 +209,10 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
             masters: cluster.masters.clone(),
             compression_masters: cluster.compression_masters.iter().copied().map(usize::from).collect(),
         }),
+        time_aware: time_aware(view),
         schedule: schedule.clone(),
         waits_for_dispatch: network.dispatch == Dispatch::Scheduled,
+        integration: network.integration,
         forwarding_delay: network.forwarding_delay,
         forwarding_jitter: network.forwarding_jitter,
         early_tolerance: network.precision,
@@ -208,4 +220,23 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
         load_window: Some(crate::load_window(plan)),
         seed: plan.seed,
     })
+}
+
+/// The switches as bridges of IEEE 802.1AS, if their clocks follow a grandmaster.
+fn time_aware(view: Ethernet<'_>) -> Option<TimeAwareBridges> {
+    let clocks = view.segment.time_aware.as_ref()?;
+    let bridge = |(switch, (quality, drift)): (NodeId, &(GrandmasterQuality, Ppm))| TimeAwareBridge {
+        parameters: clocks.parameters_of(identity(switch), *quality),
+        port: clocks.port,
+        oscillator: Oscillator::new(Duration::ZERO, *drift),
+    };
+    Some(TimeAwareBridges {
+        bridges: view.switches().zip(&clocks.bridges).map(bridge).collect(),
+        granularity: clocks.granularity,
+    })
+}
+
+/// What a switch or node calls its clock.
+pub(super) fn identity(node: NodeId) -> ClockIdentity {
+    ClockIdentity::from_mac(virtual_link::station_address(node))
 }

@@ -8,13 +8,14 @@ mod stream_filters;
 mod wires;
 
 use chronoseal_analysis::{Infeasible, synthesize};
-use chronoseal_core::{Duration, Node, NodeId, StreamId};
+use chronoseal_core::{Duration, Node, NodeId, Oscillator, StreamId};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::gateway::{SEQUENCE_LEN, Stack};
 use chronoseal_nodes::{Attack, Attacker, AttackerConfig, EndSystem};
 use chronoseal_scenario::plan::{
-    AttackPlace, ETHERNET, Ethernet, EthernetStream, Facet, Plan, SegmentId, StreamClass, Sync, ThreatKind, ThreatPlan,
+    AttackPlace, ETHERNET, Ethernet, EthernetStream, Facet, GrandmasterQuality, Plan, SegmentId, StreamClass, Sync,
+    ThreatKind, ThreatPlan,
 };
 use chronoseal_wire::ethernet::{HEADER_LEN, MacAddress};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
@@ -124,6 +125,11 @@ impl Kind for EthernetKind {
                  more than clocks may differ, and no transparent clock holds it; write sync = \"beacon\""
                     .to_owned(),
             ),
+            Sync::Gptp => Some(
+                "sync = { gptp = … } exists only in the simulator: a stamp of IEEE 802.1AS is good to nanoseconds, and the processes of \
+                 this host have none like that; write sync = \"beacon\""
+                    .to_owned(),
+            ),
         };
         let has_networks = view.segment.wiring.has_networks();
         let refused = refused.or_else(|| {
@@ -171,22 +177,41 @@ impl Kind for EthernetKind {
             properties.push(("precision they are to keep", format!("{:.3} us", network.precision.as_us_f64())));
             properties.push(("from cold to stable at the latest after", in_ms(cluster.parameters.startup_bound())));
         }
+        if let Some(clocks) = &network.time_aware {
+            let may_be = |quality: &&GrandmasterQuality| quality.priority1 < 255;
+            let bridges = clocks.bridges.iter().map(|(quality, _)| quality);
+            let candidates = clocks.stations.values().chain(bridges).filter(may_be).count();
+            properties.push(("clocks", format!("IEEE 802.1AS, {candidates} systems that may be the grandmaster")));
+            properties.push(("sync interval", in_ms(clocks.sync_interval())));
+            properties.push(("precision they are to keep", format!("{:.3} us", network.precision.as_us_f64())));
+        }
         properties
     }
 
     fn startup(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let network = parts(prepared, segment).0.segment;
-        network.cluster.as_ref().map(|cluster| cluster.parameters.startup_bound())
+        let of_cluster = network.cluster.as_ref().map(|cluster| cluster.parameters.startup_bound());
+        of_cluster.or_else(|| Some(network.time_aware.as_ref()?.startup_bound()))
+    }
+
+    fn own_oscillator(&self, prepared: &Prepared<'_>, segment: SegmentId, index: usize) -> Oscillator {
+        let clocks = parts(prepared, segment).0.segment.time_aware.as_ref();
+        let drift = clocks.and_then(|clocks| clocks.bridges.get(index)).map(|(_, drift)| *drift);
+        drift.map_or_else(Oscillator::default, |drift| Oscillator::new(Duration::ZERO, drift))
     }
 
     fn precision(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let network = parts(prepared, segment).0.segment;
-        network.cluster.is_some().then_some(network.precision)
+        matches!(network.sync, Sync::As6802 | Sync::Gptp).then_some(network.precision)
     }
 
     fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let network = parts(prepared, segment).0.segment;
-        (network.sync != Sync::Ideal).then_some(network.integration_cycle)
+        match network.sync {
+            Sync::Ideal => None,
+            Sync::Beacon | Sync::As6802 => Some(network.integration_cycle),
+            Sync::Gptp => network.time_aware.as_ref().map(|clocks| clocks.sync_interval()),
+        }
     }
 }
 

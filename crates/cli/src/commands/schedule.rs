@@ -1,5 +1,7 @@
 //! `chronoseal schedule`
 
+mod from_scenario;
+
 use std::path::{Path, PathBuf};
 
 use chronoseal_core::Duration;
@@ -7,9 +9,10 @@ use chronoseal_schedule::exchange::qcw::{self, Place};
 use chronoseal_schedule::exchange::{scenario, tsnkit};
 use chronoseal_schedule::gates::{GateList, SCHEDULED_CLASS};
 use chronoseal_schedule::replay::{PortLists, Told, Violation, replay};
-use chronoseal_schedule::{Fault, Network, Options, Problem, Security, Stream, synthesize};
+use chronoseal_schedule::{Fault, Network, Options, Problem, Schedule as Plan, Security, Stream, synthesize};
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::arguments::path_and_value;
 use crate::printer::Printer;
 use crate::{Status, Trouble, input};
 
@@ -25,6 +28,7 @@ const SHOWN_MAX: usize = 20;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
+  chronoseal schedule make mine.toml --out scheduled
   chronoseal schedule make --network topo.csv --streams task.csv --out schedule
   chronoseal schedule make --network topo.csv --streams task.csv --tag 16 --gates yang-xml --out secured
   chronoseal schedule replay --network topo.csv --streams task.csv --from schedule
@@ -47,10 +51,10 @@ enum Action {
 struct Inputs {
     /// The links, a CSV with the columns link,q_num,rate,t_proc,t_prop
     #[arg(long, value_name = "CSV")]
-    network: PathBuf,
+    network: Option<PathBuf>,
     /// The streams, a CSV with the columns stream,src,dst,size,period,deadline,jitter
     #[arg(long, value_name = "CSV")]
-    streams: PathBuf,
+    streams: Option<PathBuf>,
     /// Bytes that authentication adds to every frame: a tag with its freshness value, or header and check value of MACsec
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     tag: u32,
@@ -62,12 +66,25 @@ struct Inputs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
+  chronoseal schedule make mine.toml --class 7 --out scheduled
   chronoseal schedule make --network topo.csv --streams task.csv --out schedule
   chronoseal schedule make --network topo.csv --streams task.csv --tag 16 --seal 4us --open 6us --out secured
   chronoseal schedule make --network topo.csv --streams task.csv --gates scenario --out schedule
 
 Ends with 0 if every stream has its windows and the replay finds nothing, and with 1 if not.")]
 struct Make {
+    /// Scenario whose streams of one traffic class get offsets, and its ports gates, instead of tables
+    #[arg(conflicts_with_all = ["network", "streams", "tag", "per_hop", "seal", "open", "gates"])]
+    scenario: Option<PathBuf>,
+    /// Set one value of the scenario, as in `run`
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_and_value, requires = "scenario")]
+    sets: Vec<(String, String)>,
+    /// The segment of the scenario that is scheduled, if it has several
+    #[arg(long, value_name = "NAME", requires = "scenario")]
+    segment: Option<String>,
+    /// The traffic class of the scenario that is scheduled
+    #[arg(long, value_name = "CLASS", default_value_t = SCHEDULED_CLASS, value_parser = clap::value_parser!(u8).range(0..8), requires = "scenario")]
+    class: u8,
     #[command(flatten)]
     inputs: Inputs,
     /// Processor time of the talker for a frame, before it is sent, such as 4us
@@ -130,9 +147,13 @@ pub(crate) fn run(options: &Schedule, printer: &Printer) -> Result<Status, Troub
 }
 
 fn read(inputs: &Inputs) -> Result<(Network, Vec<Stream>), Trouble> {
-    let network = tsnkit::read_network(&inputs.network.display().to_string(), &input::read(&inputs.network)?)?;
-    let mut streams =
-        tsnkit::read_streams(&inputs.streams.display().to_string(), &input::read(&inputs.streams)?, &network)?;
+    let (Some(network), Some(streams)) = (&inputs.network, &inputs.streams) else {
+        return Err(Trouble(
+            "error: there is nothing to schedule\nhelp: give --network and --streams with tables of tsnkit, or to `make` a scenario".into(),
+        ));
+    };
+    let network = tsnkit::read_network(&network.display().to_string(), &input::read(network)?)?;
+    let mut streams = tsnkit::read_streams(&streams.display().to_string(), &input::read(streams)?, &network)?;
     let per_hop = processor_time("--per-hop", inputs.per_hop)?;
     let security = Security { bytes: inputs.tag, per_hop, ..Security::default() };
     streams.iter_mut().for_each(|stream| stream.security = security);
@@ -147,6 +168,9 @@ fn processor_time(name: &str, time: Duration) -> Result<Duration, Trouble> {
 }
 
 fn make(options: &Make, printer: &Printer) -> Result<Status, Trouble> {
+    if let Some(file) = &options.scenario {
+        return from_scenario::make(options, file, printer);
+    }
     let (mut network, mut streams) = read(&options.inputs)?;
     if let Some(entries_max) = options.gate_entries {
         network = network.with_gate_entries(entries_max);
@@ -155,19 +179,10 @@ fn make(options: &Make, printer: &Printer) -> Result<Status, Trouble> {
     for stream in &mut streams {
         stream.security = Security { seal, open, ..stream.security };
     }
-    let problem = Problem::new(network, streams).map_err(|faults| troubles(&faults))?;
-    let search = Options { routes: options.routes, steps: options.steps, seed: options.seed };
-    let schedule = match synthesize(&problem, search) {
+    let schedule = match synthesized(network, streams, options, printer)? {
         Ok(schedule) => schedule,
-        Err(infeasible) => {
-            printer.note(&format!("INFEASIBLE\n{infeasible}"));
-            return Ok(Status::Failed);
-        }
+        Err(status) => return Ok(status),
     };
-    let violations = schedule.replay(SCHEDULED_CLASS);
-    if !violations.is_empty() {
-        return Ok(report(&violations, printer));
-    }
     let tables = tsnkit::write(&schedule, TSNKIT_QUEUE)?;
     let lists = schedule.gates(SCHEDULED_CLASS);
     let mut files = vec![
@@ -191,15 +206,40 @@ fn make(options: &Make, printer: &Printer) -> Result<Status, Trouble> {
     for (name, text) in files {
         input::write(&options.out.join(name), &text)?;
     }
+    made(&schedule, &lists, options, printer);
+    Ok(Status::Held)
+}
+
+/// A schedule that was replayed; or how the command ends if there is none, which was reported.
+fn synthesized(
+    network: Network,
+    streams: Vec<Stream>,
+    options: &Make,
+    printer: &Printer,
+) -> Result<Result<Plan, Status>, Trouble> {
+    let problem = Problem::new(network, streams).map_err(|faults| troubles(&faults))?;
+    let search = Options { routes: options.routes, steps: options.steps, seed: options.seed };
+    let schedule = match synthesize(&problem, search) {
+        Ok(schedule) => schedule,
+        Err(infeasible) => {
+            printer.note(&format!("INFEASIBLE\n{infeasible}"));
+            return Ok(Err(Status::Failed));
+        }
+    };
+    let violations = schedule.replay(SCHEDULED_CLASS);
+    Ok(if violations.is_empty() { Ok(schedule) } else { Err(report(&violations, printer)) })
+}
+
+/// Says what was made.
+fn made(schedule: &Plan, lists: &[GateList], options: &Make, printer: &Printer) {
     printer.data(&format!(
         "{} streams on {} ports, a cycle of {}, at most {} entries in a gate control list; replayed without a violation\n",
-        problem.streams().len(),
+        schedule.streams().count(),
         lists.len(),
         schedule.cycle(),
-        lists.iter().map(|list: &GateList| list.entries.len()).max().unwrap_or(0),
+        lists.iter().map(|list| list.entries.len()).max().unwrap_or(0),
     ));
     printer.hint(&format!("schedule: {}\nseed: {}", options.out.display(), options.seed));
-    Ok(Status::Held)
 }
 
 fn replay_files(options: &Replay, printer: &Printer) -> Result<Status, Trouble> {

@@ -7,6 +7,7 @@ use chronoseal_core::{Duration, NodeId, Priority, SimTime, StreamId};
 
 use super::control::ClusterClocks;
 use super::policing::Policing;
+use super::time_aware::TimeAwareBridges;
 use crate::line::LineSpeed;
 use crate::medium::Attachment;
 use crate::port::PortConfig;
@@ -45,10 +46,14 @@ pub struct NetworkConfig {
     pub beacon: Option<Beacon>,
     /// The masters of a cluster that keeps its clocks together by itself; there is no beacon then.
     pub clocks: Option<ClusterClocks>,
+    /// The switches as bridges of IEEE 802.1AS; there is neither beacon nor cluster then.
+    pub time_aware: Option<TimeAwareBridges>,
     /// Slots of the time-triggered streams.
     pub schedule: ScheduleTable,
     /// True if a scheduled frame waits for its dispatch time, false if only for the forwarding delay.
     pub waits_for_dispatch: bool,
+    /// How scheduled frames share lines with all others.
+    pub integration: Integration,
     /// From the last bit in to the first bit out, at the earliest.
     pub forwarding_delay: Duration,
     /// Additional random part of it; each switch draws its own.
@@ -61,6 +66,19 @@ pub struct NetworkConfig {
     pub load_window: Option<Duration>,
     /// Seeds the forwarding jitter.
     pub seed: u64,
+}
+
+/// How scheduled frames are integrated with those of lower classes on a line (SAE AS6802).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Integration {
+    /// A frame of a lower class starts only if it is over before the next scheduled one.
+    #[default]
+    TimelyBlock,
+    /// A scheduled frame waits until the frame on the line is over.
+    Shuffling,
+    /// A scheduled frame cuts the frame on the line off, which is sent again from its beginning. The scheduled frame waits for
+    /// the gap between two frames.
+    Preemption,
 }
 
 /// A full-duplex link.

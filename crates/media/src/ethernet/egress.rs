@@ -80,7 +80,7 @@ impl Network {
                     && started.priority >= Priority::PROTOCOL_CONTROL
                 {
                     let Started { frame, priority, arrives_at, .. } = *started;
-                    self.forwarded((now, arrives_at), line, priority, frame, due, frames, out);
+                    self.forwarded(now, (now, arrives_at), line, priority, frame, due, frames, out);
                 }
                 started.look_again_at
             }
@@ -104,7 +104,8 @@ impl Network {
     /// A switch has passed on a frame that was due at a time: it started then and arrives then.
     #[allow(clippy::too_many_arguments, reason = "a frame with everything that is said of it")]
     pub(super) fn forwarded(
-        &self,
+        &mut self,
+        now: SimTime,
         (started_at, arrives_at): (SimTime, SimTime),
         line: usize,
         priority: Priority,
@@ -113,7 +114,9 @@ impl Network {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
-        if priority == Priority::PROTOCOL_CONTROL {
+        if priority == Priority::PROTOCOL_CONTROL && self.time_aware.is_some() {
+            self.stamp_departure(now, started_at, line, frame, frames, out);
+        } else if priority == Priority::PROTOCOL_CONTROL {
             // [SAE AS6802] every relay adds the delay it causes to the transparent clock.
             line::stamp_transparent_clock(frame, arrives_at - due, frames);
         } else if priority == Priority::TIME_TRIGGERED {

@@ -7,7 +7,7 @@ use super::control;
 use super::filter::Admission;
 use super::forwarding::Forwarded;
 use super::ways::HopId;
-use super::{Network, Timer};
+use super::{Network, Timer, time_aware};
 use crate::line;
 use crate::medium::{FrameId, FrameStore, MediumOutput};
 
@@ -106,6 +106,10 @@ impl Network {
     ) -> Option<FrameId> {
         if self.control.is_some() && control::is_control(frames.bytes(frame)) {
             self.arrive_control(now, line, frame, frames, out);
+            return None;
+        }
+        if self.time_aware.is_some() && time_aware::is_message(frames.bytes(frame)) {
+            self.arrive_time_message(now, line, frame, frames, out);
             return None;
         }
         self.filter_stream(now, line, frame, frames, out)

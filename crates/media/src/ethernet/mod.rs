@@ -25,13 +25,14 @@ mod statistics;
 mod stream_filters;
 #[cfg(test)]
 mod tests;
+mod time_aware;
 mod ways;
 
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
 use chronoseal_core::{DiscardReason, Duration, NodeId, PortId, Priority, SimTime, StreamId};
 
 use self::beacon::BeaconTree;
-pub use self::config::{Beacon, Ends, Failure, Link, NetworkConfig, Route, RouteClass, RouteHop, Splice};
+pub use self::config::{Beacon, Ends, Failure, Integration, Link, NetworkConfig, Route, RouteClass, RouteHop, Splice};
 pub use self::control::ClusterClocks;
 use self::control::Control;
 use self::executor::Executor;
@@ -42,10 +43,12 @@ pub use self::policing::{Charge, Policing};
 use self::second::Pairs;
 use self::statistics::Statistics;
 use self::stream_filters::Guards;
+use self::time_aware::TimeAware;
+pub use self::time_aware::{TimeAwareBridge, TimeAwareBridges};
 use self::ways::{HopId, Ways};
 use crate::line::{Line, ReservedStarts};
 use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer, Series};
-use crate::port::Port;
+use crate::port::{Port, PortConfig};
 
 /// The medium of [`NetworkConfig`].
 pub struct Network {
@@ -76,6 +79,10 @@ pub struct Network {
     beacon_tree: BeaconTree,
     /// Of a cluster that keeps its clocks together by itself.
     control: Option<Control>,
+    /// Of bridges whose clocks follow a grandmaster.
+    time_aware: Option<TimeAware>,
+    /// Whoever sends a control frame wants to know when it left.
+    stamps_control: bool,
     /// Of switches that filter and police streams.
     guards: Option<Box<Guards>>,
     /// Frames that come to a switch may be others than those that every network has.
@@ -100,7 +107,7 @@ enum Timer {
     ScheduleEntry,
     Beacon,
     LineFree(usize),
-    /// A compression master has something to do.
+    /// A compression master, or a bridge that keeps time, has something to do.
     Control(usize),
     /// The port in front of this line has something to do.
     Port(usize),
@@ -187,8 +194,10 @@ impl Network {
                 .filter(|_| config.psfp.is_empty()),
             beacon_tree,
             control: config.clocks.as_ref().map(|clocks| Control::new(&config, clocks)),
+            time_aware: config.time_aware.as_ref().map(|clocks| TimeAware::new(&config, clocks)),
+            stamps_control: config.clocks.is_some() || config.time_aware.is_some(),
             guards: Guards::new(&config),
-            has_special: config.clocks.is_some() || !config.psfp.is_empty(),
+            has_special: config.clocks.is_some() || config.time_aware.is_some() || !config.psfp.is_empty(),
             integration_cycle: 0,
             rngs: (config.switches.iter())
                 .map(|switch| random::stream(config.seed, Purpose::Medium, u64::from(switch.0)))
@@ -236,14 +245,18 @@ impl Network {
 /// The lines, and the ports in front of some, each with the starts that are reserved on it.
 fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> (Vec<Line>, Vec<Option<Box<Port>>>) {
     let cycle = config.schedule.cluster_cycle;
-    let starts = |(phases, tolerance): (Vec<Duration>, Duration)| match phases.is_empty() {
-        true => ReservedStarts::default(),
-        false => ReservedStarts::new(cycle, phases.into_iter(), tolerance),
+    // Where a scheduled frame waits for others, or cuts them off, no line is kept free for it.
+    let starts = |phases: Vec<Duration>, tolerance: Duration| match config.integration {
+        Integration::TimelyBlock if !phases.is_empty() => ReservedStarts::new(cycle, phases.into_iter(), tolerance),
+        _ => ReservedStarts::default(),
     };
     let room = config.queue_len_max;
-    let line = |(number, reserved): (usize, _)| {
-        let (speed, starts) = (config.links[number / 2].speed, starts(reserved));
-        match config.ports.get(&number) {
+    let line = |(number, (phases, tolerance)): (usize, (Vec<Duration>, Duration))| {
+        let speed = config.links[number / 2].speed;
+        let cuts = config.integration == Integration::Preemption && !phases.is_empty();
+        let cutting = cuts.then(|| PortConfig { scheduled_cut: true, ..PortConfig::default() });
+        let starts = starts(phases, tolerance);
+        match config.ports.get(&number).or(cutting.as_ref()) {
             None => (Line::new(speed, room, starts), None),
             Some(port) => (Line::behind_port(speed), Some(Box::new(Port::new(port, speed, room, starts)))),
         }
@@ -289,9 +302,15 @@ fn reserved(config: &NetworkConfig, lines: usize) -> Vec<(Vec<Duration>, Duratio
 }
 
 impl Medium for Network {
+    fn tells_transmitted(&self, _: Attachment) -> bool {
+        // Of messages that ask for a stamp, and no others.
+        self.time_aware.is_some()
+    }
+
     fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         self.send_beacon(now, frames, out);
         self.start_control(now, frames, out);
+        self.start_bridges(now, frames, out);
         self.ask_for_entry(out);
     }
 
@@ -328,7 +347,7 @@ impl Medium for Network {
             },
         };
         // A master's interface adds the delay in front of its line to the transparent clock, as every relay does.
-        let due = (self.control.is_some() && priority == Priority::PROTOCOL_CONTROL).then_some(now);
+        let due = (self.stamps_control && priority == Priority::PROTOCOL_CONTROL).then_some(now);
         self.send(now, 2 * link, priority, due, (frame, StreamId::NONE), frames, out);
     }
 
@@ -367,6 +386,7 @@ impl Medium for Network {
             }
             Timer::ScheduleEntry => self.act(now, frames, out),
             Timer::Beacon => self.send_beacon(now, frames, out),
+            Timer::Control(switch) if self.time_aware.is_some() => self.keep_bridges_time(now, switch, frames, out),
             Timer::Control(compressing) => self.compress(now, compressing, frames, out),
         }
     }

@@ -95,7 +95,8 @@ impl Network {
             if let Some(due) = left.due
                 && left.priority >= Priority::PROTOCOL_CONTROL
             {
-                self.forwarded((left.started_at, left.arrives_at), line, left.priority, left.frame, due, frames, out);
+                let times = (left.started_at, left.arrives_at);
+                self.forwarded(now, times, line, left.priority, left.frame, due, frames, out);
             }
         }
         if let Some(at) = step.look_again_at {

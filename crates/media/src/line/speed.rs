@@ -62,6 +62,12 @@ impl LineSpeed {
         self.time_of(len + self.overhead_bytes - self.gap_bytes)
     }
 
+    /// Between the last bit of a frame and the first of the next.
+    #[inline]
+    pub fn gap(&self) -> Duration {
+        self.time_of(self.gap_bytes)
+    }
+
     /// What bytes take on the wire, with nothing added.
     #[inline]
     pub fn time_of(&self, bytes: u64) -> Duration {

@@ -17,13 +17,16 @@ pub struct PortConfig {
     pub gates: Option<GateControlList>,
     /// The schedulers of streams whose class is shaped asynchronously.
     pub schedulers: Vec<SchedulerConfig>,
+    /// Scheduled frames of AS6802 cut off what is on the wire, whatever its class is (preemption of SAE AS6802, not that of
+    /// IEEE 802.3). Frames are interrupted in no other way then.
+    pub scheduled_cut: bool,
 }
 
 impl Default for PortConfig {
     /// Eight queues in strict priority, each priority in its own.
     fn default() -> Self {
         let classes = [ClassConfig::default(); TRAFFIC_CLASSES];
-        Self { class_of: [0, 1, 2, 3, 4, 5, 6, 7], classes, gates: None, schedulers: Vec::new() }
+        Self { class_of: [0, 1, 2, 3, 4, 5, 6, 7], classes, gates: None, schedulers: Vec::new(), scheduled_cut: false }
     }
 }
 

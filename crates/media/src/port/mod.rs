@@ -12,6 +12,9 @@
 //! first frame may start the highest has the wire, express ones before preemptable ones. While the highest waits for a
 //! reserved start, nobody else goes.
 //!
+//! Where scheduled frames cut off others ([`PortConfig::scheduled_cut`]), what was sent of a frame is lost. It has to be sent again from its
+//! beginning, and waits for that as the first of its class.
+//!
 //! Where nothing is configured this is [`Line`](crate::line::Line), which does the same in fewer steps; a test holds the two
 //! against each other.
 
@@ -71,6 +74,8 @@ pub struct Port {
     sending: Option<Sending>,
     /// A frame that was interrupted.
     held: Option<Held>,
+    /// A scheduled frame cuts off what is on the wire.
+    scheduled_cut: bool,
     free_at: SimTime,
     look_again_at: Option<SimTime>,
 }
@@ -141,17 +146,18 @@ impl Port {
             let is_asynchronous = selection == Selection::Asynchronous;
             Class { queue: Queue::default(), credit, is_asynchronous, is_preemptable, room }
         };
+        let mut classes: [Class; Priority::COUNT] = std::array::from_fn(class);
         let mut preemptable = ClassSet::default();
-        config
-            .classes
-            .iter()
-            .enumerate()
-            .filter(|(_, class)| class.is_preemptable)
-            .for_each(|(class, _)| preemptable.insert(class));
+        for (number, class) in classes.iter_mut().enumerate() {
+            class.is_preemptable |= config.scheduled_cut && number < SCHEDULED;
+            if class.is_preemptable {
+                preemptable.insert(number);
+            }
+        }
         Self {
             speed,
             class_of: config.class_of,
-            classes: std::array::from_fn(class),
+            classes,
             waiting: ClassSet::default(),
             preemptable,
             gates: Gates::new(config.gates.as_ref()),
@@ -161,6 +167,7 @@ impl Port {
             shared_max: queue_len_max,
             sending: None,
             held: None,
+            scheduled_cut: config.scheduled_cut,
             free_at: SimTime::ZERO,
             look_again_at: None,
         }
@@ -327,6 +334,9 @@ impl Port {
     }
 
     fn cut(&mut self, now: SimTime, sending: &Sending) {
+        if self.scheduled_cut {
+            return self.cut_off(now, sending);
+        }
         let Some(cut) = sending.cut(now, &self.speed) else { return };
         let class = cut.held.class;
         self.advance(now, class);
@@ -334,6 +344,18 @@ impl Port {
             credit.cut(cut.ends_at);
         }
         (self.sending, self.held, self.free_at) = (None, Some(cut.held), cut.free_at);
+    }
+
+    /// What was sent of the frame on the wire is lost, and the wire is free after a gap.
+    fn cut_off(&mut self, now: SimTime, sending: &Sending) {
+        let Held { offer, class, .. } = sending.frame;
+        let frame = &mut self.classes[class];
+        frame.queue.put_back(Waiting { offer, eligible: now });
+        if frame.room.is_none() {
+            self.shared += offer.len;
+        }
+        self.waiting.insert(class);
+        (self.sending, self.free_at) = (None, now + self.speed.gap());
     }
 
     fn go_on(&mut self, now: SimTime, held: Held) {

@@ -44,6 +44,12 @@ impl Queue {
         self.frames.insert(self.frames.len() - later, waiting);
     }
 
+    /// Puts a frame in front of all others, from where it was taken.
+    pub(super) fn put_back(&mut self, waiting: Waiting) {
+        self.bytes += waiting.offer.len;
+        self.frames.push_front(waiting);
+    }
+
     pub(super) fn pop(&mut self) -> Option<Waiting> {
         let first = self.frames.pop_front()?;
         self.bytes -= first.offer.len;

@@ -4,6 +4,7 @@ use chronoseal_core::{DiscardReason, Event, EventKind, LocalTime, StreamId, Work
 
 use super::agenda::Action;
 use super::config::TalkerTiming;
+use super::sub_virtual_links::SubVirtualLinks;
 use super::{Begun, EndSystem, Sealing, Stage, TASK};
 use crate::clock::Clock;
 
@@ -21,6 +22,9 @@ impl EndSystem {
         }
         if self.keep_time(now) {
             return Begun::Something;
+        }
+        if let Some(link) = self.link_to_release(now) {
+            return Begun::Release(link);
         }
         if !self.agenda.is_empty() && self.clock.is_synchronised() {
             let cluster_now = self.clock.cluster_time(now);
@@ -98,6 +102,7 @@ impl EndSystem {
         let mut wake = match &self.clock {
             Clock::Beacon(client) => client.beacon_deadline(),
             Clock::Cluster(clock) => clock.wake_at(),
+            Clock::TimeAware(clock) => clock.wake_at(),
         };
         let mut ask_for = |at: LocalTime| wake = Some(wake.map_or(at, |earlier| earlier.min(at)));
         if self.clock.is_synchronised()
@@ -105,6 +110,7 @@ impl EndSystem {
         {
             ask_for(self.clock.local_time(at));
         }
+        self.shared.iter().filter_map(SubVirtualLinks::next_at).for_each(&mut ask_for);
         if self.is_supervising {
             self.listeners.iter().filter_map(|listener| listener.supervision.as_ref()?.due()).for_each(&mut ask_for);
             self.containers.due().into_iter().for_each(&mut ask_for);

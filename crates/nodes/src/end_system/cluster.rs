@@ -11,7 +11,11 @@ use crate::clock::{Clock, ClusterEffect};
 impl EndSystem {
     /// Does the next thing that the clock of a cluster has to do. False if nothing is due, or if it follows a beacon.
     pub(super) fn keep_time(&mut self, now: LocalTime) -> bool {
-        let Clock::Cluster(clock) = &mut self.clock else { return false };
+        let clock = match &mut self.clock {
+            Clock::Beacon(_) => return false,
+            Clock::Cluster(clock) => clock,
+            Clock::TimeAware(_) => return self.keep_grandmasters_time(now),
+        };
         let Some(effect) = clock.next_effect(now) else { return false };
         match effect {
             ClusterEffect::Send(frame, due) => self.stage = Stage::Control(frame, due),

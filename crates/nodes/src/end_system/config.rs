@@ -12,6 +12,7 @@ use crate::protection::Protection;
 use crate::signal::RecordedSignal;
 use crate::supervision::SupervisionConfig;
 use crate::sync_client::SyncConfig;
+use crate::time_aware::TimeAwareConfig;
 
 /// A station of a time-triggered Ethernet.
 #[derive(Clone)]
@@ -22,6 +23,8 @@ pub struct EndSystemConfig {
     pub sync: SyncConfig,
     /// Its part in a cluster that keeps its clocks together without a beacon.
     pub cluster: Option<ClusterConfig>,
+    /// Its part in a network of time-aware systems (IEEE 802.1AS).
+    pub time_aware: Option<TimeAwareConfig>,
     /// True if the oscillator is cluster time and no beacon is needed.
     pub ideal_clock: bool,
     /// Identifier of the sync beacon's virtual link.

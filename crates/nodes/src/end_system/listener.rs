@@ -28,6 +28,20 @@ pub(super) struct Listener {
     elimination: Option<Elimination>,
     /// True if its frames have numbers by which they may be refused, whatever is in them.
     pub(super) is_numbered: bool,
+    /// The listener that counts its frames with its own, if it shares a virtual link: the first of them.
+    pub(super) counter: Option<usize>,
+}
+
+/// Tells listeners that share a virtual link, which is named by its identifier, which of them counts its frames.
+pub(super) fn share(listeners: &mut [Listener]) {
+    let link = |listener: &Listener| listener.config.ct_id.filter(|_| listener.config.is_virtual_link);
+    for index in 1..listeners.len() {
+        let Some(own) = link(&listeners[index]) else { continue };
+        if let Some(first) = listeners[..index].iter().position(|other| link(other) == Some(own)) {
+            listeners[first].counter = Some(first);
+            listeners[index].counter = Some(first);
+        }
+    }
 }
 
 /// What takes one of several copies of a frame.
@@ -82,7 +96,7 @@ impl Listener {
         });
         let is_numbered = config.is_virtual_link || elimination.is_some();
         let integrity = IntegrityCheck::default();
-        Ok(Self { config, opener, seen, accepted: 0, supervision, integrity, elimination, is_numbered })
+        Ok(Self { config, opener, seen, accepted: 0, supervision, integrity, elimination, is_numbered, counter: None })
     }
 
     /// True if several copies of its frames come.

@@ -5,14 +5,17 @@ mod agenda;
 mod by_clock;
 mod cluster;
 mod config;
+mod due_times;
 mod listener;
 mod receive;
 mod recovery;
 mod redundancy;
 mod relay;
+mod sub_virtual_links;
 mod talker;
 #[cfg(test)]
 mod tests;
+mod time_aware;
 mod virtual_link;
 
 use std::collections::VecDeque;
@@ -32,14 +35,17 @@ pub use self::recovery::{HISTORY_MAX, LatentErrors, RecoveryAlgorithm, RecoveryC
 use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
 
 use self::agenda::{Action, Agenda};
+use self::due_times::DueTimes;
 use self::listener::{Listener, Numbered};
 use self::receive::Received;
-use self::talker::Talker;
+use self::sub_virtual_links::SubVirtualLinks;
+use self::talker::{Regulation, Talker};
 use crate::clock::{Clock, ClusterClock};
 use crate::container::Containers;
 use crate::gateway::{Mark, Pdu};
 use crate::protection::{Protection, ProtectionError};
 use crate::sync_client::SyncClient;
+use crate::time_aware::TimeAwareClock;
 
 /// What a platform's profile calls a node's own task.
 pub const TASK: Operation = Operation("task");
@@ -64,8 +70,10 @@ pub struct EndSystem {
     is_supervising: bool,
     /// True if it has nothing to do by the clock but to send, and its clock is right by itself.
     only_sends: bool,
+    /// Virtual links that several of its talkers share.
+    shared: Vec<SubVirtualLinks>,
     /// Next frame of each periodic talker, by the oscillator: (time, talker).
-    periodic: Vec<(LocalTime, usize)>,
+    periodic: DueTimes,
     running: bool,
     /// Before this time of the oscillator nothing is due; `None` if nothing will be until the next input. What
     /// [`EndSystem::next_wake`] gives, kept so that a poll in between costs nothing.
@@ -93,6 +101,7 @@ enum Stage {
     Idle,
     Seal(Sealing),
     Control(ProtocolControlFrame, LocalTime),
+    TimeMessage,
     Open(Received),
     OpenContainer(usize),
     JudgeContained,
@@ -107,6 +116,8 @@ enum Begun {
     Something,
     /// A frame that takes no work to be announced first.
     Frame(Sealing),
+    /// A frame of a shared virtual link, which was made before.
+    Release(usize),
 }
 
 /// A frame about to be made.
@@ -125,12 +136,14 @@ impl EndSystem {
     /// # Errors
     /// [`ProtectionError`] if a stream is protected in a way that this kind of station is not able to.
     pub fn new(mut config: EndSystemConfig) -> Result<Self, ProtectionError> {
-        let talkers: Vec<Talker> = std::mem::take(&mut config.talkers)
+        let mut talkers: Vec<Talker> = std::mem::take(&mut config.talkers)
             .into_iter()
             .map(|talker| Talker::new(talker, config.node, config.ct_marker))
             .collect::<Result<_, _>>()?;
-        let listeners: Vec<Listener> =
+        let shared = sub_virtual_links::of(&mut talkers);
+        let mut listeners: Vec<Listener> =
             std::mem::take(&mut config.listeners).into_iter().map(Listener::new).collect::<Result<_, _>>()?;
+        listener::share(&mut listeners);
         let (mut listener_of, mut listener_of_stream) = (Vec::new(), Vec::new());
         for (index, listener) in listeners.iter().enumerate() {
             let (table, number) = match listener.config.ct_id {
@@ -138,12 +151,14 @@ impl EndSystem {
                 None => (&mut listener_of_stream, listener.config.stream.index()),
             };
             table.resize(table.len().max(number + 1), None);
-            table[number] = Some(index as u16);
+            // Of those that share a virtual link the first, which counts its frames.
+            table[number] = Some(listener.counter.unwrap_or(index) as u16);
         }
-        let clock = match config.cluster.take() {
-            Some(cluster) => Clock::Cluster(Box::new(ClusterClock::new(cluster))),
-            None if config.ideal_clock => Clock::Beacon(SyncClient::ideal(config.sync)),
-            None => Clock::Beacon(SyncClient::new(config.sync)),
+        let clock = match (config.cluster.take(), config.time_aware.take()) {
+            (Some(cluster), _) => Clock::Cluster(Box::new(ClusterClock::new(cluster))),
+            (None, Some(time_aware)) => Clock::TimeAware(Box::new(TimeAwareClock::new(time_aware))),
+            (None, None) if config.ideal_clock => Clock::Beacon(SyncClient::ideal(config.sync)),
+            (None, None) => Clock::Beacon(SyncClient::new(config.sync)),
         };
         let containers = Containers::new(std::mem::take(&mut config.containers), Protection::check_on_ethernet)?;
         let is_supervising =
@@ -151,9 +166,11 @@ impl EndSystem {
         let ports = if config.has_second_port { 2 } else { 1 };
         let agenda = Agenda::new(config.cluster_cycle, actions(&config, &talkers, &listeners));
         let is_ideal = config.ideal_clock && matches!(clock, Clock::Beacon(_));
-        let only_sends = is_ideal && agenda.is_empty() && !is_supervising;
+        let only_sends = is_ideal && agenda.is_empty() && !is_supervising && shared.is_empty();
+        let base = NodeBase::with_queue(0..ports, VecDeque::with_capacity(4));
+        let base = if matches!(clock, Clock::TimeAware(_)) { base.giving_tokens() } else { base };
         Ok(Self {
-            base: NodeBase::with_queue(0..ports, VecDeque::with_capacity(4)),
+            base,
             clock,
             talkers,
             listeners,
@@ -163,7 +180,8 @@ impl EndSystem {
             agenda,
             is_supervising,
             only_sends,
-            periodic: Vec::new(),
+            shared,
+            periodic: DueTimes::default(),
             running: false,
             due_at: None,
             work: None,
@@ -203,8 +221,10 @@ impl EndSystem {
 
     fn start(&mut self, now: LocalTime) {
         self.running = true;
-        if let Clock::Cluster(clock) = &mut self.clock {
-            clock.start(now);
+        match &mut self.clock {
+            Clock::Beacon(_) => {}
+            Clock::Cluster(clock) => clock.start(now),
+            Clock::TimeAware(clock) => clock.start(now),
         }
         self.periodic = self
             .talkers
@@ -248,9 +268,10 @@ impl EndSystem {
         if self.is_supervising && self.begin_absent(now) {
             return Begun::Something;
         }
-        let Some(due) = self.periodic.iter_mut().find(|(at, _)| *at <= now) else { return Begun::Nothing };
-        let (launch_at, talker) = *due;
-        due.0 += self.talkers[talker].pace.step();
+        let talkers = &mut self.talkers;
+        let Some((launch_at, talker)) = self.periodic.take_due(now, |talker| talkers[talker].pace.step()) else {
+            return Begun::Nothing;
+        };
         if self.talkers[talker].has_slots {
             return self.make_ready(launch_at, talker);
         }
@@ -271,8 +292,9 @@ impl EndSystem {
         Begun::Something
     }
 
+    /// `None` if the frame waits for its turn in a virtual link.
     #[inline(always)]
-    fn finish_send(&mut self, now: LocalTime, sealing: Sealing, frame: &mut [u8]) -> Output {
+    fn finish_send(&mut self, now: LocalTime, sealing: Sealing, frame: &mut [u8]) -> Option<Output> {
         let talker = &mut self.talkers[sealing.talker];
         let sequence = talker.made;
         let len = talker.make(frame, sealing.signal_time, sealing.freshness, self.config.real_bytes);
@@ -287,11 +309,17 @@ impl EndSystem {
                 self.base.push(Event { value, ..Event::of(EventKind::Sent, talker.config.stream, sequence) });
             }
         }
-        let launch_at = match &mut talker.regulator {
-            Some(regulator) => regulator.release(sealing.launch_at),
-            None => sealing.launch_at,
+        let launch_at = match &mut talker.regulation {
+            Regulation::Free => sealing.launch_at,
+            Regulation::Own(regulator) => regulator.release(sealing.launch_at),
+            Regulation::Shared { link, queue } => {
+                let queue = (*link, *queue);
+                self.hold(sealing.launch_at, queue, frame, sealing.talker);
+                return None;
+            }
         };
-        Output::Transmit(Transmit { port: PortId(0), priority: talker.priority, launch_at, len, token: None })
+        let priority = talker.priority;
+        Some(Output::Transmit(Transmit { port: PortId(0), priority, launch_at, len, token: None }))
     }
 
     /// Computes what was announced, and begins what is due. Most polls never come here.
@@ -308,10 +336,24 @@ impl EndSystem {
                 Stage::Idle => match self.advance(now) {
                     Begun::Nothing => return Output::Timeout(self.due_at),
                     Begun::Something => {}
-                    Begun::Frame(sealing) => return self.finish_send(now, sealing, frame),
+                    Begun::Frame(sealing) => {
+                        if let Some(transmit) = self.finish_send(now, sealing, frame) {
+                            return transmit;
+                        }
+                    }
+                    Begun::Release(link) => {
+                        if let Some(transmit) = self.release(link, frame) {
+                            return transmit;
+                        }
+                    }
                 },
                 Stage::Control(control, due) => return self.send_control(now, control, due, frame),
-                Stage::Seal(sealing) => return self.finish_send(now, sealing, frame),
+                Stage::TimeMessage => return self.send_time_message(now, frame),
+                Stage::Seal(sealing) => {
+                    if let Some(transmit) = self.finish_send(now, sealing, frame) {
+                        return transmit;
+                    }
+                }
                 Stage::Open(received) => self.finish_receive(now, received),
                 Stage::OpenContainer(container) => self.finish_container(container),
                 Stage::JudgeContained => self.judge_contained(now),
@@ -335,7 +377,7 @@ impl EndSystem {
         if !self.outgoing.is_empty() {
             return Some(LocalTime::from_ps(i64::MIN));
         }
-        let next = self.periodic.iter().map(|(at, _)| *at).min();
+        let next = self.periodic.earliest();
         if self.only_sends { next } else { self.next_by_clock().into_iter().chain(next).min() }
     }
 }
@@ -370,8 +412,10 @@ impl Node for EndSystem {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
         self.base.admit(now, &input)?;
         match input {
-            Input::Frame { rx_at, port, bytes } => self.receive(rx_at, port, bytes),
+            Input::Frame { rx_at, port, bytes } => self.receive(now, rx_at, port, bytes),
             Input::Command(command) => self.obey(now, command),
+            Input::Transmitted { token, tx_at } => return self.departed(now, &token, Some(tx_at)),
+            Input::Dropped { token } => return self.departed(now, &token, None),
             _ => {}
         }
         Ok(())

@@ -7,7 +7,7 @@ use chronoseal_wire::protocol_control_frame::{ETHERTYPE_PROTOCOL_CONTROL, Protoc
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link::{self, SequenceNumber};
 
-use super::listener::{Numbered, Opened};
+use super::listener::{Listener, Numbered, Opened};
 use super::{EndSystem, Stage};
 use crate::clock::Clock;
 use crate::sync_client::BeaconEffect;
@@ -29,7 +29,7 @@ struct Admitted {
 
 impl EndSystem {
     #[inline(never)]
-    pub(super) fn receive(&mut self, rx_at: LocalTime, port: PortId, bytes: &[u8]) {
+    pub(super) fn receive(&mut self, now: LocalTime, rx_at: LocalTime, port: PortId, bytes: &[u8]) {
         let frame = match Frame::new_checked(bytes) {
             Ok(frame) => frame,
             Err(error) => return self.discard(error.into(), StreamId::NONE),
@@ -40,15 +40,21 @@ impl EndSystem {
         let Some(index) = self.listener_of_frame(&frame) else {
             return match self.container_of_frame(&frame) {
                 Some(container) => self.begin_container(container, frame.payload()),
+                None if self.receive_time_message(now, rx_at, &frame) => {}
                 None => self.discard(DiscardReason::UnknownStream, StreamId::NONE),
             };
         };
         match self.admit(rx_at, port, index, &frame) {
             Ok((payload, admitted)) => {
-                if self.listeners[index].is_numbered
-                    && let Some((reason, since_first)) = self.eliminate(index)
-                {
-                    return self.refuse(index, reason, since_first);
+                let mut index = index;
+                if self.listeners[index].is_numbered {
+                    let counter = index;
+                    if self.listeners[counter].counter.is_some() {
+                        index = self.sharer(counter, payload);
+                    }
+                    if let Some((reason, since_first)) = self.eliminate(counter) {
+                        return self.refuse(index, reason, since_first);
+                    }
                 }
                 self.begin_open(rx_at, index, payload, admitted);
             }
@@ -67,6 +73,19 @@ impl EndSystem {
             self.base.push(Event { value: missing, ..event });
         }
         listener.eliminate(frame)
+    }
+
+    /// The listener whose frame it is, of those that share the virtual link of a listener. Who is none of them is refused when the
+    /// frame is opened.
+    #[cold]
+    #[inline(never)]
+    fn sharer(&self, counter: usize, payload: &[u8]) -> usize {
+        let header = TestBedHeader::parse(payload).ok();
+        let is_its = |header: &TestBedHeader, listener: &Listener| {
+            listener.counter == Some(counter) && listener.config.stream == header.stream
+        };
+        let found = header.and_then(|header| self.listeners.iter().position(|listener| is_its(&header, listener)));
+        found.unwrap_or(counter)
     }
 
     /// Time-triggered frames must come in their window, once. Gives the payload without the number of a virtual link.
@@ -131,15 +150,17 @@ impl EndSystem {
     #[inline(always)]
     fn open(&mut self, now: LocalTime, index: usize, payload: &[u8], admitted: Admitted) {
         let Admitted { slot_count, since_slot } = admitted;
-        let listener = &mut self.listeners[index];
+        let mut listener = &mut self.listeners[index];
         let opened = listener.open(payload, slot_count, self.config.real_bytes);
         // Numbers follow one another only from frames that are what they say to be.
         if listener.is_numbered
             && let (Some(frame), Ok(Opened { refused: None, .. })) = (self.numbered, &opened)
-            && let Err(reason) = listener.follows(frame)
         {
-            let stream = listener.config.stream;
-            return self.discard(reason, stream);
+            let (stream, counter) = (listener.config.stream, listener.counter.unwrap_or(index));
+            if let Err(reason) = self.listeners[counter].follows(frame) {
+                return self.discard(reason, stream);
+            }
+            listener = &mut self.listeners[index];
         }
         match opened {
             Ok(Opened { sequence, pdu, refused }) => {

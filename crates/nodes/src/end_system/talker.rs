@@ -18,17 +18,32 @@ use crate::protection::{Protection, ProtectionError};
 /// Ethernet header without a tag, and test-bed header `[byte]`.
 const PLAIN_HEADERS_LEN: usize = HEADER_LEN + TestBedHeader::LEN;
 
+/// What lets the frames of a stream go.
+pub(super) enum Regulation {
+    /// Nothing: they go when they are due.
+    Free,
+    /// The regulator of a virtual link that is its own.
+    Own(Regulator),
+    /// That of a virtual link which it shares with others of its station.
+    Shared {
+        /// Which.
+        link: usize,
+        /// Its queue there.
+        queue: usize,
+    },
+}
+
 /// The sender's end of one stream.
 pub(super) struct Talker {
     pub(super) config: TalkerConfig,
     /// A whole frame but for sequence, replayed signal and protection.
     template: Vec<u8>,
     /// The frame on the wire `[byte]`.
-    secured_len: usize,
+    pub(super) secured_len: usize,
     /// Ethernet header, tag included `[byte]`.
     header_len: usize,
     /// Bytes written even if only headers are asked for: Ethernet header and test-bed header.
-    headers_len: usize,
+    pub(super) headers_len: usize,
     sealer: Option<Box<Sealer>>,
     /// Its egress queue.
     pub(super) priority: Priority,
@@ -38,8 +53,8 @@ pub(super) struct Talker {
     pub(super) tells_wait: bool,
     /// Of one that keeps to no slots.
     pub(super) pace: Pace,
-    /// Of a virtual link.
-    pub(super) regulator: Option<Regulator>,
+    /// What lets its frames go.
+    pub(super) regulation: Regulation,
     /// True if the sealer counts freshness values by itself.
     seals_by_own_count: bool,
     /// Frames made so far; the sequence number of the next one, and its freshness value but for cycle counters.
@@ -77,8 +92,8 @@ impl Talker {
             Some(_) => TAGGED_HEADER_LEN,
         };
         let headers_len = header_len + TestBedHeader::LEN;
-        let regulator = config.virtual_link.map(|link| Regulator::new(link.bag));
-        let trailer_len = if regulator.is_some() { SequenceNumber::LEN } else { 0 };
+        let regulation = config.virtual_link.map_or(Regulation::Free, |link| Regulation::Own(Regulator::new(link.bag)));
+        let trailer_len = if config.virtual_link.is_some() { SequenceNumber::LEN } else { 0 };
         let secured_len = config.frame_len + config.protection.overhead() + trailer_len;
         let type_or_length = match ct_id {
             // Critical traffic carries its length, as the data frames of time-triggered Ethernet do.
@@ -109,7 +124,7 @@ impl Talker {
             tells_wait: config.carried.is_some() || priority != Priority::TIME_TRIGGERED,
             config,
             pace,
-            regulator,
+            regulation,
             template,
             secured_len,
             header_len,
@@ -211,10 +226,10 @@ impl Talker {
         }
     }
 
-    /// Writes the number of a virtual link behind all else.
+    /// Writes the number of a virtual link behind all else, unless it is known only when the frame goes.
     #[inline]
     fn write_number(&mut self, frame: &mut [u8]) {
-        if let Some(regulator) = &mut self.regulator {
+        if let Regulation::Own(regulator) = &mut self.regulation {
             frame[self.secured_len - SequenceNumber::LEN] = regulator.number().0;
         }
     }

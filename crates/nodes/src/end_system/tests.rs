@@ -35,6 +35,7 @@ fn config(node: u16) -> EndSystemConfig {
             max_transmission_delay: Duration::from_us(100),
         },
         cluster: None,
+        time_aware: None,
         ideal_clock: true,
         sync_id: SYNC_ID,
         ct_marker: MARKER,

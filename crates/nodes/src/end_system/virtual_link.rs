@@ -18,10 +18,15 @@ impl Regulator {
         Self { bag, next_at: LocalTime::from_ps(i64::MIN), number: SequenceNumber::RESET }
     }
 
+    /// When a frame that is due at a time may go at the earliest.
+    pub(super) fn next_at(&self, due: LocalTime) -> LocalTime {
+        self.next_at.max(due)
+    }
+
     /// When a frame that is due at a time may go. That it is made later than due is no reason to hold back the next one: this
     /// is output jitter, which policing allows for.
     pub(super) fn release(&mut self, due: LocalTime) -> LocalTime {
-        let at = self.next_at.max(due);
+        let at = self.next_at(due);
         self.next_at = at + self.bag;
         at
     }

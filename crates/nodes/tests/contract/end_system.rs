@@ -30,6 +30,7 @@ pub(crate) fn config(node: u16, ideal_clock: bool) -> EndSystemConfig {
         node: NodeId(node),
         sync,
         cluster: None,
+        time_aware: None,
         ideal_clock,
         sync_id: SYNC_ID,
         ct_marker: MARKER,

@@ -5,6 +5,7 @@ mod can_station;
 mod end_system;
 mod gateway;
 mod replicated;
+mod time_aware;
 mod virtual_links;
 
 use chronoseal_core::testing::{Conduct, Script, bus, record};

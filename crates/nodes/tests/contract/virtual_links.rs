@@ -1,12 +1,13 @@
 //! Stations that send and receive virtual links (ARINC 664 part 7).
 
 use chronoseal_core::testing::{Contract, Script};
-use chronoseal_core::{DiscardReason, Duration, EventKind, LocalTime, PortId, Priority};
+use chronoseal_core::{DiscardReason, Duration, EventKind, LocalTime, PortId, Priority, StreamId};
 use chronoseal_frameauth::Freshness;
 use chronoseal_nodes::end_system::{
     EndSystem, EndSystemConfig, ListenerConfig, Replication, TalkerConfig, TalkerTiming, VirtualLinkConfig,
 };
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
+use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link::{self, SequenceNumber};
 
 use super::end_system::{config, talker};
@@ -111,4 +112,62 @@ fn a_receiver_of_two_networks_takes_the_first_copy_and_no_forged_one() {
     assert_eq!(count(&heard, |kind| kind == EventKind::Delivered), 12);
     assert_eq!(count(&heard, |kind| kind == EventKind::Discarded(DiscardReason::TagMismatch)), 12);
     assert_eq!(count(&heard, |kind| kind == EventKind::Discarded(DiscardReason::CopyEliminated)), 5);
+}
+
+/// Two streams in one virtual link: the first has a frame ready every millisecond, the second every eight.
+fn sender_of_two() -> Box<EndSystem> {
+    let link =
+        VirtualLinkConfig { ct_id: CT_ID, bag: BAG, priority: Priority::RATE_CONSTRAINED_HIGH, is_replicated: false };
+    let every = |stream, period: i64| {
+        let pace = Duration::from_ms(period).into();
+        let timing = TalkerTiming::Periodic { priority: 0, phase: Duration::ZERO, pace };
+        TalkerConfig { virtual_link: Some(link), ..talker(stream, timing, hmac(Freshness::Full)) }
+    };
+    let talkers = vec![every(STREAM, 1), every(SECOND, 8)];
+    Box::new(EndSystem::new(EndSystemConfig { talkers, ..config(0, true) }).expect("it is able to"))
+}
+
+/// Another stream than that of all other tests.
+const SECOND: StreamId = StreamId(STREAM.0 + 1);
+
+fn receiver_of_two() -> Box<EndSystem> {
+    let listener = |stream| ListenerConfig {
+        is_virtual_link: true,
+        ..ListenerConfig::new(stream, Some(CT_ID), Vec::new(), hmac(Freshness::Full))
+    };
+    let listeners = vec![listener(STREAM), listener(SECOND)];
+    Box::new(EndSystem::new(EndSystemConfig { listeners, ..config(1, true) }).expect("it is able to"))
+}
+
+#[test]
+fn streams_that_share_a_virtual_link_take_turns_in_its_gaps() {
+    let sent = Contract::new(0..1, Script::until(ms(30)), sender_of_two).check();
+    let frames: Vec<(LocalTime, Vec<u8>)> =
+        sent.frames().map(|(launch_at, _, bytes)| (launch_at, bytes.to_vec())).collect();
+    let stream_of = |bytes: &[u8]| {
+        let frame = Frame::new_checked(bytes).expect("it is one");
+        TestBedHeader::parse(frame.payload()).expect("it has a header").stream
+    };
+    // By turns as long as both have a frame; the second has one only every eight milliseconds, two gaps.
+    let streams: Vec<StreamId> = frames.iter().map(|(_, bytes)| stream_of(bytes)).collect();
+    assert_eq!(streams, [STREAM, SECOND, STREAM, SECOND, STREAM, SECOND, STREAM, SECOND]);
+    for (number, (launch_at, bytes)) in frames.iter().enumerate() {
+        assert_eq!(*launch_at, at(BAG * number as i64));
+        assert_eq!(bytes.last(), Some(&(number as u8)), "they have one sequence of numbers");
+    }
+    let mut script = Script::until(ms(100));
+    for (number, (launch_at, bytes)) in frames.iter().enumerate() {
+        let arrives = *launch_at + Duration::from_us(100);
+        // One that says to be of the other stream, with a number far ahead: no key opens it, and its number counts for nothing.
+        let mut forged = bytes.clone();
+        forged[15] ^= (STREAM.0 ^ SECOND.0) as u8;
+        *forged.last_mut().expect("it has a last byte") = 200;
+        script = script.hear(arrives, PortId(0), &forged);
+        if number != 3 {
+            script = script.hear(arrives + Duration::from_us(100), PortId(0), bytes);
+        }
+    }
+    let heard = Contract::new(0..1, script, receiver_of_two).check();
+    assert_eq!(count(&heard, |kind| kind == EventKind::Delivered), 7);
+    assert_eq!(count(&heard, |kind| kind == EventKind::Discarded(DiscardReason::OutOfSequence)), 0);
 }

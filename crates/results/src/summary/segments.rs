@@ -5,6 +5,8 @@ use crate::{RunMeta, RunRows, SegmentMeta, SegmentSeries};
 
 /// The series that says how far apart the clocks of a segment were.
 pub const CLOCK_DIFFERENCE: &str = "largest difference of clocks";
+/// What the name of a series begins with that says how far a clock was from that of its grandmaster; the node follows.
+pub const CLOCK_OFFSET: &str = "largest offset from its grandmaster of ";
 
 /// A segment of the description each, with what the rows say of it.
 pub(super) fn segments(meta: &RunMeta, rows: &RunRows) -> Vec<SegmentSummary> {
@@ -59,7 +61,7 @@ impl SeriesSummary {
 
     /// Time that was used is a share of the time there was.
     fn share_of(&mut self, duration_ns: i64) {
-        if self.unit != "ns" || self.name == CLOCK_DIFFERENCE {
+        if self.unit != "ns" || self.name == CLOCK_DIFFERENCE || self.name.starts_with(CLOCK_OFFSET) {
             return;
         }
         let share = |used_ns: i64, of_ns: i64| used_ns as f64 / of_ns.max(1) as f64;

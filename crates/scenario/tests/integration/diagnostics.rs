@@ -64,6 +64,18 @@ const CASES: &[(&str, Code, &str, &str)] = &[
         "integration_cycle = \"4ms\"",
     ),
     ("jitter_order", Code::JitterOrder, "mean = \"2us\"", "mean = \"20us\""),
+    (
+        "integration_without_waiting_switches",
+        Code::BadIntegration,
+        "guard_period = \"200us\"",
+        "integration_policy = \"shuffling\"\ndispatch = \"immediate\"",
+    ),
+    (
+        "preemption_without_a_gap",
+        Code::BadIntegration,
+        "guard_period = \"200us\"",
+        "integration_policy = \"preemption\"\naccounting = \"as-published\"",
+    ),
     ("bad_marker", Code::BadMarker, "guard_period = \"200us\"", "ct_marker = \"02:04:05:06\""),
     ("tag_longer_than_hash", Code::TagLength, "tag = \"16B\"", "tag = \"32B\""),
     ("tag_too_short", Code::TagLength, "tag = \"16B\"", "tag = \"3B\""),

@@ -11,6 +11,7 @@ const CAN_GUIDE: &str = include_str!("../../../../docs/guide/can-bus.md");
 const CLASSES_GUIDE: &str = include_str!("../../../../docs/guide/traffic-classes.md");
 const REDUNDANCY_GUIDE: &str = include_str!("../../../../docs/guide/redundancy.md");
 const POLICING_GUIDE: &str = include_str!("../../../../docs/guide/policing.md");
+const CLOCKS_GUIDE: &str = include_str!("../../../../docs/guide/clocks.md");
 const RADIO_GUIDE: &str = include_str!("../../../../docs/guide/radio.md");
 const SCHEMA: &str = include_str!("../../../../docs/reference/scenario.schema.json");
 
@@ -152,6 +153,7 @@ fn every_key_is_explained_in_the_guide() {
     for key in keys {
         let quoted = format!("`{key}`");
         let is_explained = GUIDE.contains(&quoted)
+            || CLOCKS_GUIDE.contains(&quoted)
             || RADIO_GUIDE.contains(&quoted)
             || CLASSES_GUIDE.contains(&quoted)
             || REDUNDANCY_GUIDE.contains(&quoted)

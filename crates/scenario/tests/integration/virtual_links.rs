@@ -96,8 +96,15 @@ fn a_virtual_link_takes_from_its_stream_what_it_does_not_say() {
     let classes = classes(&plan);
     let standard = Duration::from_us(500);
     // 14 of header, 200 of data, 24 of freshness and tag, 1 of sequence number; and 4 of checksum.
-    let altitude =
-        VirtualLink { ct_id: 1, bag: Duration::from_ms(8), is_high: false, lmin: 64, lmax: 243, jitter: standard };
+    let altitude = VirtualLink {
+        ct_id: 1,
+        bag: Duration::from_ms(8),
+        is_high: false,
+        lmin: 64,
+        lmax: 243,
+        jitter: standard,
+        sub_links: 1,
+    };
     assert_eq!(classes[0], (StreamClass::RateConstrained(altitude), 239));
     let attitude = VirtualLink {
         ct_id: 7,
@@ -106,6 +113,7 @@ fn a_virtual_link_takes_from_its_stream_what_it_does_not_say() {
         lmin: 64,
         lmax: 400,
         jitter: Duration::from_us(100),
+        sub_links: 1,
     };
     assert_eq!(classes[1], (StreamClass::RateConstrained(attitude), 115));
     let thrust = VirtualLink { ct_id: 2, bag: Duration::from_ms(128), lmax: 1518, ..altitude };

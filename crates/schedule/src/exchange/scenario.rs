@@ -225,6 +225,11 @@ fn forwarding(network: &Network, sent: &[Sent<'_>]) -> Result<Duration, Refusal>
 
 /// The keys of a port that follows a list.
 fn gates(network: &Network, list: &GateList) -> String {
+    format!("priorities = [0, 1, 2, 3, 4, 5, 6, 7], gates = {}", gate_table(list, network.granularity))
+}
+
+/// The `gates` of a port in a scenario, as a table in one line; all times are whole multiples of `granularity`.
+pub fn gate_table(list: &GateList, granularity: Duration) -> String {
     let entries = list.entries.iter().map(|entry| {
         let open = (0..8u8).filter(|class| entry.gates >> class & 1 == 1).map(|class| class.to_string());
         format!("{{ open = [{}], lasts = \"{}\" }}", open.collect::<Vec<_>>().join(", "), entry.interval)
@@ -232,10 +237,9 @@ fn gates(network: &Network, list: &GateList) -> String {
     let entries: Vec<String> = entries.collect();
     let room = if entries.len() > ENTRIES { format!(", list_len_max = {}", entries.len()) } else { String::new() };
     format!(
-        "priorities = [0, 1, 2, 3, 4, 5, 6, 7], gates = {{ cycle = \"{}\", base_time = \"{}\", granularity = \"{}\"{room}, entries = [{}] }}",
+        "{{ cycle = \"{}\", base_time = \"{}\", granularity = \"{granularity}\"{room}, entries = [{}] }}",
         list.cycle,
         list.base,
-        network.granularity,
         entries.join(", ")
     )
 }

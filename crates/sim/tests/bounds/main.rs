@@ -4,12 +4,15 @@
 //! tries more of them.
 
 mod changed;
+mod gated;
+mod integration;
 #[path = "../../../xtask/src/contradictions/network/mod.rs"]
 mod network;
 mod order;
 mod ports;
 mod redundant;
 mod scheduled;
+mod shared;
 mod switched;
 mod watch;
 
@@ -39,6 +42,8 @@ struct Outcome {
     wrong: Vec<String>,
     /// Streams of which a queue threw a frame away although no risk says that this can be.
     lost: Vec<String>,
+    /// Something can lose a frame, or spoil a clock.
+    has_risk: bool,
     /// A queue may have no room for a frame.
     is_at_risk: bool,
     /// A switch may take a frame of a virtual link for one too many.
@@ -80,6 +85,7 @@ fn outcome(plan: &Plan) -> Option<Outcome> {
     };
     let lost = finished.observer.lost().filter(|(stream, reason)| !is_told(*stream, *reason));
     outcome.lost = lost.map(|(stream, reason)| format!("{}: {}", name(stream), reason.name())).collect();
+    outcome.has_risk = !risks.is_empty();
     outcome.is_at_risk = risks.iter().any(is_full);
     outcome.can_be_policed = risks.iter().any(is_policed);
     Some(outcome)

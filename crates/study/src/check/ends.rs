@@ -6,7 +6,7 @@ use chronoseal_catalog::{Kinds, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_report::{Block, Cell, Evidence, Mark, Section, Table};
-use chronoseal_scenario::plan::{DeadlineKind, Plan, StreamPlan};
+use chronoseal_scenario::plan::{DeadlineKind, HopPlan, Plan, StreamPlan};
 use serde::Serialize;
 
 use super::assumptions;
@@ -101,8 +101,9 @@ impl EndsReport {
         let table = |segment| prepared.as_ref().and_then(|prepared| prepared.schedule(segment)).cloned();
         let tables: Vec<Option<ScheduleTable>> = plan.segment_ids().map(table).collect();
         let Bounds { streams, risks } = bounds(plan, &tables, kinds.bounds());
-        let queues = gateway_queues(plan, &streams).iter().map(|queue| QueueReport::of(plan, queue)).collect();
-        let ends = streams.iter().flat_map(|bound| of_stream(plan, bound, kinds, &risks)).collect();
+        let queues = gateway_queues(plan, &streams);
+        let ends = streams.iter().flat_map(|bound| of_stream(plan, bound, kinds, &risks, &queues)).collect();
+        let queues = queues.iter().map(|queue| QueueReport::of(plan, queue)).collect();
         let mut said: Vec<String> = Vec::new();
         for risk in &risks {
             let text = risk_text(plan, risk);
@@ -142,6 +143,10 @@ impl EndsReport {
         let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
         for end in self.ends.iter().filter(|end| !end.is_recording && end.word != Word::Held) {
             let Some(why) = &end.why else { continue };
+            // What is said of a queue once is not said of every stream in it.
+            if self.warnings().any(|warning| warning == *why) {
+                continue;
+            }
             let about = format!("`{}` at `{}`", end.stream, end.receiver);
             match reasons.iter_mut().find(|(known, _)| known == why) {
                 Some((_, ends)) => ends.push(about),
@@ -243,7 +248,7 @@ impl EndsReport {
 }
 
 /// Its ends; as one where everybody hears it by radio, nothing bounds that, and it goes no further.
-fn of_stream(plan: &Plan, bound: &StreamBounds, kinds: Kinds, risks: &[Risk]) -> Vec<EndReport> {
+fn of_stream(plan: &Plan, bound: &StreamBounds, kinds: Kinds, risks: &[Risk], queues: &[QueueBound]) -> Vec<EndReport> {
     let stream = &plan.streams[bound.stream.index()];
     let stays_in_slots = stays_in_slots(plan, stream, kinds);
     let end = |end: &EndBound| {
@@ -257,7 +262,11 @@ fn of_stream(plan: &Plan, bound: &StreamBounds, kinds: Kinds, risks: &[Risk]) ->
             risk.stream.map_or_else(|| stream.on(risk.segment).is_some(), concerns)
                 && !matches!(end.latency, Err(missing) if missing.why == Why::Recording)
         };
-        EndReport::of(plan, stream, end, deadline, &risks.iter().filter(on_way).collect::<Vec<_>>())
+        let mut report = EndReport::of(plan, stream, end, deadline, &risks.iter().filter(on_way).collect::<Vec<_>>());
+        for queue in queues.iter().filter(|queue| is_before(stream, end.receiver, queue)) {
+            report.is_behind(&QueueReport::of(plan, queue));
+        }
+        report
     };
     let mut ends: Vec<EndReport> = bound.ends.iter().map(end).collect();
     if ends.len() > 1 && stream.hops.len() == 1 && ends.iter().all(|end| end.by_radio) {
@@ -267,6 +276,14 @@ fn of_stream(plan: &Plan, bound: &StreamBounds, kinds: Kinds, risks: &[Risk]) ->
         ends[0].parts.truncate(1);
     }
     ends
+}
+
+/// True if what a receiver gets of a stream has waited in the queue of a gateway.
+fn is_before(stream: &StreamPlan, receiver: NodeId, queue: &QueueBound) -> bool {
+    let is_last = |hop: &&HopPlan| hop.to.contains(&receiver);
+    let before = |hop: &&HopPlan| hop.previous.and_then(|previous| stream.hops.get(usize::from(previous)));
+    let is_its = |hop: &HopPlan| hop.previous.is_some() && (hop.from, hop.segment) == (queue.gateway, queue.segment);
+    stream.hops.iter().filter(is_last).any(|last| std::iter::successors(Some(last), before).any(is_its))
 }
 
 /// True if a stream has one hop, and slots there.
@@ -368,6 +385,15 @@ impl EndReport {
                     max_ns: ns(part.max),
                 })
                 .collect(),
+        }
+    }
+
+    /// Its frames wait in a queue: if that can overflow, any of them can be lost.
+    fn is_behind(&mut self, queue: &QueueReport) {
+        let word = queue.word();
+        if word > self.word && !self.is_recording {
+            (self.word, self.why) = (word, Some(queue.warning()));
+            self.holds = if word == Word::Broken { Some(false) } else { None };
         }
     }
 

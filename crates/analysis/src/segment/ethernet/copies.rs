@@ -12,7 +12,8 @@ use super::super::{Arrivals, HopBound, Span, Why};
 use super::routed::Solved;
 
 /// When frames are at their receivers, whichever of their copies is lost: one bound for each receiver of a stream.
-pub(super) fn joined(bounds: Vec<HopBound>) -> Vec<HopBound> {
+pub(super) fn joined(mut bounds: Vec<HopBound>) -> Vec<HopBound> {
+    bounds.sort_by_key(|bound| bound.stream);
     let mut found: Vec<HopBound> = Vec::with_capacity(bounds.len());
     for bound in bounds {
         // The ways of one stream follow one another.

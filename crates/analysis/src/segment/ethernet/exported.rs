@@ -5,7 +5,7 @@ use std::fmt;
 
 use chronoseal_core::{NodeId, Priority};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{Ethernet, Plan, SegmentId, Sync};
+use chronoseal_scenario::plan::{Ethernet, Plan, SegmentId};
 
 use super::routed::{Routed, RoutedStream};
 use super::wired;
@@ -113,8 +113,8 @@ pub fn class_network(
     let name = || plan.segments[segment.index()].name.clone();
     let view = Ethernet::of(plan, segment).ok_or_else(|| ExportError::NotEthernet { segment: name() })?;
     let not_bounded = |why: Why| ExportError::NotBounded { segment: name(), why: why.text(plan) };
-    if view.segment.sync == Sync::As6802 {
-        return Err(not_bounded(Why::ClusterClocks));
+    if let Some(why) = super::unbounded_clocks(view) {
+        return Err(not_bounded(why));
     }
     let table = tables.get(segment.index()).and_then(Option::as_ref).ok_or(not_bounded(Why::NoSchedule))?;
     let arrivals = arrivals(plan, tables, rows).ok_or(not_bounded(Why::NoEndInSight))?;

@@ -2,6 +2,7 @@
 //! alike is bounded here, several of them and links that differ in [`wired`].
 
 use chronoseal_core::{Duration, NodeId, StreamId, Work};
+use chronoseal_media::ethernet::Integration;
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
@@ -58,8 +59,9 @@ impl SegmentBounds for EthernetBounds {
     }
 
     fn host_frame(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<HostFrame> {
-        let EthernetHop { class, .. } = hop.facet.get()?;
+        let EthernetHop { class, copies, .. } = hop.facet.get()?;
         Some(HostFrame {
+            copies: copies.count(),
             class: class.priority().0,
             len: u64::from(plan.secured_len(&plan.streams[stream.index()], hop)),
         })
@@ -116,13 +118,15 @@ impl SegmentBounds for EthernetBounds {
         arrivals: &Arrivals,
     ) -> Vec<Risk> {
         let Some(view) = Ethernet::of(plan, segment) else { return Vec::new() };
-        if view.segment.sync == Sync::As6802 {
+        match view.segment.sync {
+            Sync::Beacon | Sync::Ideal => {}
             // Nothing is bounded else.
-            return losses::cluster(view);
+            Sync::As6802 => return losses::cluster(view),
+            Sync::Gptp => return losses::failing(view),
         }
         let Some(table) = prepared else { return Vec::new() };
         let mut found = losses::failing(view);
-        if !view.segment.is_plain() || threats::are_there(view) {
+        if !is_simple(view) {
             found.extend(wired::risks(view, table, arrivals));
         } else {
             found.extend(losses::of_segment(&Links::new(view, table, arrivals)));
@@ -140,11 +144,11 @@ impl SegmentBounds for EthernetBounds {
         let Some(view) = Ethernet::of(plan, segment) else {
             return without_bound(plan, segment, Why::UnknownKind(plan.segments[segment.index()].kind));
         };
-        if view.segment.sync == Sync::As6802 {
-            return without_bound(plan, segment, Why::ClusterClocks);
+        if let Some(why) = unbounded_clocks(view) {
+            return without_bound(plan, segment, why);
         }
         let Some(table) = prepared else { return without_bound(plan, segment, Why::NoSchedule) };
-        if !view.segment.is_plain() || threats::are_there(view) {
+        if !is_simple(view) {
             return wired::bounds(view, table, arrivals);
         }
         let links = Links::new(view, table, arrivals);
@@ -160,6 +164,23 @@ impl SegmentBounds for EthernetBounds {
             }
         }
         hops
+    }
+}
+
+/// True for one switch whose links are alike and kept free for frames in slots, with no more to it than its schedule and strict
+/// priorities.
+fn is_simple(view: Ethernet<'_>) -> bool {
+    let has_slots = view.streams().any(|stream| stream.class.is_time_triggered());
+    let is_kept_free = !has_slots || view.segment.integration == Integration::TimelyBlock;
+    view.segment.is_plain() && is_kept_free && !threats::are_there(view) && !virtual_links::are_shared(view)
+}
+
+/// Why nothing is bounded where clocks are kept together in a way, if so.
+fn unbounded_clocks(view: Ethernet<'_>) -> Option<Why> {
+    match view.segment.sync {
+        Sync::Beacon | Sync::Ideal => None,
+        Sync::As6802 => Some(Why::ClusterClocks),
+        Sync::Gptp => Some(Why::TimeAwareClocks),
     }
 }
 

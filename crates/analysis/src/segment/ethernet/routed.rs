@@ -111,6 +111,9 @@ pub struct RoutedStream {
     pub committed: Option<Bucket>,
     /// What a regulator at its sender does to it.
     pub regulated: Option<Regulated>,
+    /// The streams whose frames these are, if several share a virtual link: each with when its frames come to the first link's
+    /// queue, counted from the instant at which they are due.
+    pub sharers: Vec<(StreamId, Result<Span, Why>)>,
     /// How much one of what the distance counts brings at most `[byte]`.
     pub counted_len: u64,
     /// The longest frame `[byte]`.
@@ -159,7 +162,8 @@ impl Solved<'_> {
     /// What the ways of a stream's copies take to a receiver, from the queue of their first links, one after the other; `None` for
     /// one that nothing bounds.
     pub fn transits(&self, stream: StreamId, receiver: NodeId) -> Vec<Option<Span>> {
-        let ways = (0..self.routed.streams.len()).filter(|index| self.routed.streams[*index].stream == Some(stream));
+        let ways = (0..self.routed.streams.len())
+            .filter(|index| self.routed.streams[*index].streams().any(|own| own == stream));
         let transit = |index: usize| {
             let (_, received) = self.received(index).into_iter().find(|(node, _)| *node == receiver)?;
             let (received, at) = (received.ok()?, self.routed.streams[index].at.ok()?);
@@ -210,6 +214,12 @@ impl Solved<'_> {
 }
 
 impl RoutedStream {
+    /// The streams of the plan whose frames these are.
+    pub fn streams(&self) -> impl Iterator<Item = StreamId> + '_ {
+        let alone = self.stream.filter(|_| self.sharers.is_empty());
+        alone.into_iter().chain(self.sharers.iter().map(|(stream, _)| *stream))
+    }
+
     /// True if its frames are not all of one length.
     fn is_varying(&self) -> bool {
         self.len_min != self.len_max || self.counted_len != self.len_max
@@ -228,8 +238,17 @@ impl Routed {
         let mut hops = Vec::new();
         for (index, sent) in self.streams.iter().enumerate() {
             let Some(stream) = sent.stream else { continue };
-            let ends = solved.received(index).into_iter();
-            hops.extend(ends.map(|(receiver, received)| HopBound { stream, receiver, received }));
+            for (receiver, received) in solved.received(index) {
+                if sent.sharers.is_empty() {
+                    hops.push(HopBound { stream, receiver, received });
+                }
+                let own = |at: Result<Span, Why>| {
+                    let (received, first, at) = (received?, sent.at?, at?);
+                    Ok(at.later(received.min - first.min, received.max - first.max))
+                };
+                let shared = sent.sharers.iter();
+                hops.extend(shared.map(|(stream, at)| HopBound { stream: *stream, receiver, received: own(*at) }));
+            }
         }
         hops
     }

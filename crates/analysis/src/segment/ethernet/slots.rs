@@ -5,6 +5,7 @@
 //! several.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_media::ethernet::Integration;
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
@@ -51,7 +52,9 @@ impl<'a> Slots<'a> {
         let (view, network) = (self.view, self.view.segment);
         let speed = speed_from(network, node);
         let driver = view.plan.nodes[node.index()].driver;
-        let mut line = LineLoad { cycle: self.table.cluster_cycle, ..LineLoad::default() };
+        let waits = network.integration != Integration::TimelyBlock;
+        let wait = waits.then(|| view.integration_wait(network.link_of(node).parameters));
+        let mut line = LineLoad { cycle: self.table.cluster_cycle, wait, ..LineLoad::default() };
         for stream in view.streams().filter(|stream| stream.hop.from == node) {
             let Some(queue) = stream.class.queue() else { continue };
             let Ok(at) = self.released(&stream) else { continue };
@@ -77,7 +80,7 @@ impl<'a> Slots<'a> {
 
     /// When a frame without a slot is handed to its sender's driver.
     pub(super) fn released(&self, stream: &EthernetStream<'_>) -> Result<Span, Why> {
-        virtual_links::released(self.view, stream, self.arrivals.at(stream.id, self.view.id))
+        virtual_links::released(self.view, stream, self.arrivals)
     }
 
     /// What a stream's frames are on a link of this speed.

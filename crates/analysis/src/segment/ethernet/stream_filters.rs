@@ -24,7 +24,7 @@ use super::super::Span;
 use super::super::losses::{Cause, Risk};
 use super::metering::{MeteredFlow, burst_needed, rate_of};
 use super::routed::Solved;
-use super::slots::{speed_from, speed_over};
+use super::slots::speed_over;
 use super::wired::Wired;
 
 /// What a stream filter, stream gate or flow meter can take frames for.
@@ -254,13 +254,13 @@ fn in_slots(wired: &Wired<'_>, stream: &EthernetStream<'_>, hop: usize, trunk: O
     let (view, slots) = (wired.view, &wired.slots);
     let network = view.segment;
     let len = u64::from(view.secured_len(stream));
-    let speed = match trunk {
-        None => speed_from(network, stream.hop.from),
-        Some(trunk) => speed_over(network, network.wiring.trunks[trunk].parameters),
+    let link = match trunk {
+        None => network.link_of(stream.hop.from).parameters,
+        Some(trunk) => network.wiring.trunks[trunk].parameters,
     };
-    let reception = speed.reception(len);
+    let (reception, wait) = (speed_over(network, link).reception(len), view.integration_wait(link));
     let window = |(index, turn): (usize, Duration)| {
-        let latest = if hop == 0 { slots.first_bit[index].max(turn) } else { turn + network.precision };
+        let latest = if hop == 0 { slots.first_bit[index].max(turn) } else { turn + network.precision + wait };
         Span { min: turn - network.precision + reception, max: latest + reception }
     };
     let turns = slots.of(stream.id).filter_map(|(index, _)| Some((index, slots.table.turn(index, hop)?.start)));

@@ -244,6 +244,7 @@ pub(super) fn intruders(wired: &Wired<'_>) -> Vec<RoutedStream> {
                 distance,
                 committed: None,
                 regulated: None,
+                sharers: Vec::new(),
                 counted_len: len,
                 len_max: len,
                 len_min: len,

@@ -6,6 +6,16 @@
 //! instant of this one. So the regulator adds nothing to the bound. It takes from the jitter: frames are released a gap apart,
 //! whatever brought them, and only what their sender's processor takes to make them comes on top.
 //!
+//! # Sub-virtual links
+//! Several streams that share a virtual link have a queue each, and the regulator lets one frame of them go in each gap `B`, the
+//! queues that hold one by turns. A frame that comes to an empty queue goes at the latest at the `n`th release after that, of `n`
+//! queues, so within `n B`. If frames of a stream are due `n B` apart or more, this holds for each of them, counted from its latest
+//! instant: the one before left by its own, and its next turn is `n B` behind that. What the other queues hold does not matter
+//! then. A stream whose frames are nearer to each other waits until all queues are empty at the latest, which is a busy period of
+//! the regulator (`demand`). The queues are served by the sender's processor, so that what it is busy with comes on top.
+//!
+//! Behind the regulator all of them are one flow with the gap of the virtual link and its longest frame.
+//!
 //! # Policing
 //! An account of `Lmax (1 + J / BAG)` pays for every frame of a virtual link whose frames are due a gap apart and come to the
 //! switch with a jitter of at most `J`. The gap counts as policing has it, shortened by what it tolerates of clocks. Both what the
@@ -14,17 +24,56 @@
 use chronoseal_core::Duration;
 use chronoseal_scenario::plan::{Ethernet, EthernetStream, VirtualLink};
 
-use super::super::demand::true_period;
+use super::super::demand::{Load, Periodic, true_period};
 use super::super::losses::{Cause, Risk};
-use super::super::{Arrival, Span, Why};
+use super::super::{Arrival, Arrivals, Span, Why};
 
-/// When a frame is handed to its sender's driver; the same as `arrival` for best effort.
-pub(super) fn released(view: Ethernet<'_>, stream: &EthernetStream<'_>, arrival: Arrival) -> Result<Span, Why> {
+/// When a frame is handed to its sender's driver; the same as it arrives for best effort.
+pub(super) fn released(view: Ethernet<'_>, stream: &EthernetStream<'_>, arrivals: &Arrivals) -> Result<Span, Why> {
+    let arrival = arrivals.at(stream.id, view.id);
     let at = arrival.at?;
     let Some(link) = stream.class.virtual_link() else { return Ok(at) };
+    if link.sub_links > 1 {
+        let wait = until_its_turn(view, (stream, link), arrivals)?;
+        return Ok(at.later(Duration::ZERO, wait + arrivals.busy(stream.hop.from)?));
+    }
     // Where a stream begins its period and the gap are of one clock.
     let is_behind = !arrival.begins && arrival.distance < longest_gap(view, stream, link);
     if is_behind { Err(Why::GapAboveDistance) } else { Ok(at) }
+}
+
+/// True if streams of a segment share virtual links.
+pub(super) fn are_shared(view: Ethernet<'_>) -> bool {
+    view.streams().any(|stream| stream.class.virtual_link().is_some_and(|link| link.sub_links > 1))
+}
+
+/// How long a frame waits in the queue of its sub-virtual link at most.
+fn until_its_turn(
+    view: Ethernet<'_>,
+    (stream, link): (&EthernetStream<'_>, &VirtualLink),
+    arrivals: &Arrivals,
+) -> Result<Duration, Why> {
+    let (arrival, count) = (arrivals.at(stream.id, view.id), i64::from(link.sub_links));
+    let (busy, gap) = (arrivals.busy(stream.hop.from)?, longest_gap(view, stream, link));
+    // Where a stream begins its period and the gap are of one clock.
+    let is_in_time = match arrival.begins {
+        true => stream.stream.period >= link.bag * count,
+        false => arrival.distance >= gap * count,
+    };
+    let sharer = |sharer: EthernetStream<'_>| {
+        let arrival = arrivals.at(sharer.id, view.id);
+        // What comes while the processor is busy can have its turn before what waits, and so can what comes at that instant.
+        let jitter = arrival.at?.jitter() + busy + Duration::from_ps(1);
+        Ok(Periodic { period: arrival.distance, jitter, cost: gap })
+    };
+    let sharers: Result<Vec<Periodic>, Why> = view.sub_virtual_links(stream).map(sharer).collect();
+    // The gap behind what went before them comes first, and that behind the last of them is nobody's wait.
+    let until_empty = sharers.ok().and_then(|periodic| {
+        let load = Load { once: gap, periodic, ..Load::default() };
+        Some(load.busy_period().ok()? - gap)
+    });
+    let round = is_in_time.then_some(gap * count);
+    round.into_iter().chain(until_empty).min().ok_or(Why::GapAboveDistance)
 }
 
 /// The gap by true time if the sender's clock is slow.
@@ -49,7 +98,12 @@ pub(super) fn policed(
 ) -> Option<Risk> {
     let link = stream.class.virtual_link()?;
     let charged = link.bag_min(view.segment.virtual_links.clock_tolerance);
+    let is_shared = link.sub_links > 1;
     let needed = entered.ok().zip(arrival.at.ok()).and_then(|(entered, ready)| {
+        if is_shared {
+            // They are counted from the regulator that they share.
+            return beyond(entered.jitter(), shortest_gap(view, stream, link), charged);
+        }
         let whole = beyond(entered.jitter(), arrival.distance, charged);
         let behind_regulator = entered.jitter() - ready.jitter() + busy.ok()?;
         let regulated = beyond(behind_regulator, shortest_gap(view, stream, link), charged);

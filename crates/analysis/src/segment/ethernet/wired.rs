@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::{Duration, NodeId, Priority, StreamId};
+use chronoseal_media::ethernet::Integration;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
@@ -79,7 +80,11 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
             Cause::Policed { needed: Some(needed), .. } => needed,
             _ => Duration::from_ps(i64::MAX),
         };
-        found.extend(policed.max_by_key(worst));
+        let policed = policed.max_by_key(worst);
+        found.extend(policed.into_iter().flat_map(|risk| {
+            let cause = risk.cause;
+            sent.streams().map(move |stream| Risk { stream: Some(stream), cause: cause.clone(), ..risk })
+        }));
     }
     let room = view.segment.queue_len_max;
     for (link, RoutedLink { from, to, port, .. }) in routed.links.iter().enumerate() {
@@ -94,7 +99,7 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
             }
             let cause = Cause::LinkFull { from: *from, to: *to, bytes, room };
             let passes = |sent: &&RoutedStream| is_in(sent.priority) && sent.hops.iter().any(|(hop, _)| *hop == link);
-            let queued = routed.streams.iter().filter(passes).filter_map(|sent| sent.stream);
+            let queued = routed.streams.iter().filter(passes).flat_map(RoutedStream::streams);
             let in_slots = in_slots.into_iter().flat_map(|slots| slots.streams.iter().copied());
             let mut streams: Vec<StreamId> = queued.chain(in_slots).collect();
             streams.sort_unstable();
@@ -158,8 +163,15 @@ impl<'a> Wired<'a> {
         if network.dispatch == Dispatch::Immediate && view.streams().any(|stream| stream.class.is_time_triggered()) {
             return Err(Why::ImmediateDispatch);
         }
+        let has_slots = view.streams().any(|stream| stream.class.is_time_triggered());
+        if network.integration != Integration::TimelyBlock && has_slots && threats::are_there(view) {
+            return Err(Why::IntegrationUnderAttack);
+        }
         if stream_filters::moves_classes(view, |priority| classes.of_priority[usize::from(priority.min(7))]) {
             return Err(Why::InternalPriority);
+        }
+        if threats::are_there(view) && virtual_links::are_shared(view) {
+            return Err(Why::ThreatenedShares);
         }
         let slots = Slots::new(view, table, arrivals);
         let (stations, second, in_slots) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
@@ -198,9 +210,14 @@ impl<'a> Wired<'a> {
                 Some(_) => priority.0,
                 None => classes.of_priority[usize::from(priority.0.min(7))],
             };
+            // Those that share a virtual link are one flow, which is that of the first of them.
+            let sharers: Vec<EthernetStream<'_>> = view.sub_virtual_links(&stream).collect();
+            if sharers.first().is_some_and(|first| first.id != stream.id) {
+                continue;
+            }
             for way in &ways {
                 let sent = wired.sent(&stream, class, way).ok_or(Why::NotReached)?;
-                wired.routed.streams.push(sent);
+                wired.routed.streams.push(wired.shared(sent, &sharers));
             }
         }
         (wired.routed.preemptable, wired.routed.regulated) = (classes.preemptable, classes.regulated);
@@ -248,12 +265,16 @@ impl<'a> Wired<'a> {
         let len = u64::from(self.view.secured_len(stream));
         let route = self.view.route(stream).map_err(|_| Why::NotReached)?;
         for (hop, at) in route.iter().enumerate() {
-            let to_nodes = at.to.iter().filter_map(|node| Some(self.stations.get(node)? + 1));
-            let onward = at.onward.iter().map(|trunk| self.onward(*trunk, at.switch));
-            for link in to_nodes.chain(onward).collect::<Vec<_>>() {
+            let network = self.view.segment;
+            let to_nodes =
+                at.to.iter().filter_map(|node| Some((self.stations.get(node)? + 1, network.link_of(*node).parameters)));
+            let trunks = &network.wiring.trunks;
+            let onward = at.onward.iter().map(|trunk| (self.onward(*trunk, at.switch), trunks[*trunk].parameters));
+            for (link, parameters) in to_nodes.chain(onward).collect::<Vec<_>>() {
                 let occupancy = self.routed.links[link].speed.occupancy(len).max(Duration::from_ps(1));
+                let over = self.view.integration_wait(parameters) + occupancy;
                 let turns = self.slots.of(stream.id).filter_map(|(slot, _)| self.slots.table.turn(slot, hop));
-                let closed = turns.map(|turn| Closed { from: turn.dispatch, until: turn.dispatch + occupancy });
+                let closed = turns.map(|turn| Closed { from: turn.dispatch, until: turn.dispatch + over });
                 self.routed.links[link].closed.extend(closed);
                 let in_slots = &mut self.in_slots[link];
                 in_slots.streams.push(stream.id);
@@ -273,7 +294,8 @@ impl<'a> Wired<'a> {
             let len = u64::from(view.secured_len(&stream));
             for (hop, at) in view.route(&stream).unwrap_or_default().iter().enumerate() {
                 let Some(trunk) = at.trunk else { continue };
-                let reception = speed_over(network, network.wiring.trunks[trunk].parameters).reception(len);
+                let link = network.wiring.trunks[trunk].parameters;
+                let reception = speed_over(network, link).reception(len) + view.integration_wait(link);
                 let turns = self.slots.of(stream.id).filter_map(|(slot, _)| self.slots.table.turn(slot, hop));
                 let by = turns
                     .map(|turn| turn.start + reception + network.precision + network.forwarding_delay - turn.dispatch);
@@ -339,12 +361,38 @@ impl<'a> Wired<'a> {
             distance: arrival.distance,
             committed: Some(ports::bucket(view, stream)),
             regulated: stream.class.virtual_link().and_then(regulated),
+            sharers: Vec::new(),
             counted_len: u64::from(counted.unwrap_or(len_max)),
             len_max: u64::from(len_max),
             len_min: u64::from(len_min.unwrap_or(len_max)),
             hops,
             ends,
         })
+    }
+
+    /// A stream that shares its virtual link with others, as the flow of all of them: whatever they bring, their regulator lets one
+    /// frame go in each gap. By the time at which it does its frames are later than it by what their sender takes.
+    fn shared(&self, sent: RoutedStream, sharers: &[EthernetStream<'_>]) -> RoutedStream {
+        let view = self.view;
+        let Some(first) = sharers.first() else { return sent };
+        let driver = view.plan.nodes[first.hop.from.index()].driver;
+        let later = self.arrivals.busy(first.hop.from).map(|busy| driver.max + busy);
+        let handed = |stream: &EthernetStream<'_>| {
+            let at = self.slots.released(stream)?;
+            Ok(at.later(driver.min, driver.max))
+        };
+        let lens = || sharers.iter().map(|stream| u64::from(view.secured_len(stream)));
+        let len_max = lens().max().unwrap_or(sent.len_max);
+        RoutedStream {
+            at: later.map(|later| Span { min: driver.min, max: later }),
+            distance: sent.regulated.map_or(sent.distance, |regulated| regulated.gap),
+            counted_len: len_max,
+            len_max,
+            len_min: lens().min().unwrap_or(sent.len_min),
+            name: sharers.iter().map(|stream| stream.stream.name.as_str()).collect::<Vec<_>>().join(" + "),
+            sharers: sharers.iter().map(|stream| (stream.id, handed(stream))).collect(),
+            ..sent
+        }
     }
 
     /// The beacon on its way, which is that of the medium: by as few links as possible to each switch, and of those by the first.
@@ -390,6 +438,7 @@ impl<'a> Wired<'a> {
                     distance: self.view.segment.integration_cycle,
                     committed: None,
                     regulated: None,
+                    sharers: Vec::new(),
                     counted_len: len,
                     len_max: len,
                     len_min: len,

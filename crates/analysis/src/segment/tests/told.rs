@@ -108,9 +108,9 @@ fn a_container_is_sealed_as_long_as_it_is_sent() {
     assert_eq!(CanBounds.authentication(&plan, id, hop), work(21));
 }
 
-#[test]
-fn a_gateway_bridges_a_recording_if_a_frame_of_it_passes_and_is_of_no_stream() {
-    let mut plan = segments(2, 1);
+/// Message 9 from station 0 to 1, and a recording with the identifiers 3 and 9 on the same bus, the first of them.
+fn recorded() -> Plan {
+    let mut plan = segments(2, 2);
     add_message(&mut plan, 9, 8, MS(10), &[(0, 0, 1)]);
     let frame = |id| (MS(1), CanFrame::classical(CanId::standard(id).unwrap(), &[0; 8]).unwrap());
     let mut stream = plan.streams[0].clone();
@@ -121,6 +121,12 @@ fn a_gateway_bridges_a_recording_if_a_frame_of_it_passes_and_is_of_no_stream() {
         start: Duration::ZERO,
     }));
     plan.streams.push(stream);
+    plan
+}
+
+#[test]
+fn a_gateway_bridges_a_recording_if_a_frame_of_it_passes_and_is_of_no_stream() {
+    let plan = recorded();
     let bridges = |ids: &[u16]| {
         let filters = ids.iter().map(|id| IdFilter::exactly(CanId::standard(*id).unwrap())).collect();
         let gateway = GatewayPlan { delay: US(50), queue_len_max: 64, reboot: None, bridges: filters };
@@ -130,4 +136,21 @@ fn a_gateway_bridges_a_recording_if_a_frame_of_it_passes_and_is_of_no_stream() {
     assert!(!bridges(&[9]), "it belongs to a stream");
     assert!(!bridges(&[4]), "the recording has none");
     assert!(!bridges(&[]));
+}
+
+#[test]
+fn a_stream_whose_identifier_is_recorded_can_lose_frames_also_behind_a_bridge() {
+    let mut plan = recorded();
+    // Of another bus, to which the first one's frames are passed on.
+    add_message(&mut plan, 3, 8, MS(10), &[(1, 1, 0)]);
+    add_message(&mut plan, 4, 8, MS(10), &[(1, 1, 0)]);
+    let concerned = |plan: &Plan| -> Vec<(Option<StreamId>, bool)> {
+        let risks = bounds(plan, &[None, None], BOUNDS).risks;
+        risks.iter().map(|risk| (risk.stream, matches!(risk.cause, Cause::Recorded { .. }))).collect()
+    };
+    assert_eq!(concerned(&plan), [(Some(StreamId(0)), true)]);
+    plan.nodes[0].interfaces = vec![SegmentId(0), SegmentId(1)];
+    let all = IdFilter::ALL.to_vec();
+    plan.nodes[0].gateway = Some(GatewayPlan { delay: US(50), queue_len_max: 64, reboot: None, bridges: all });
+    assert_eq!(concerned(&plan), [(Some(StreamId(0)), true), (Some(StreamId(2)), true)]);
 }

@@ -202,6 +202,30 @@ fn the_beacon_tells_how_old_it_is() {
 }
 
 #[test]
+fn what_a_scheduled_frame_waits_for_depends_on_the_integration_policy() {
+    let ready = DISPATCH - Duration::from_us(50);
+    let gap = Duration::from_ns(960);
+    let rest = speed().occupancy(1514) - Duration::from_us(50);
+    let after_it = speed().occupancy(60) + reception(1514);
+    for (integration, waits, plain_at) in [
+        (Integration::TimelyBlock, Duration::ZERO, DISPATCH + after_it),
+        (Integration::Shuffling, rest, ready + reception(1514)),
+        (Integration::Preemption, gap, DISPATCH + gap + after_it),
+    ] {
+        let mut bench = Bench::new(NetworkConfig { integration, ..config() });
+        bench.send(ready - FORWARDING_DELAY - reception(1514), 2, plain_frame(PLAIN, 1514));
+        bench.send(SLOT_START, 0, scheduled_frame(CT_ID, 60));
+        let bench = bench.run(Duration::from_ms(9));
+        let forwarded = bench.events.iter().find(|(_, event)| event.kind == EventKind::Forwarded);
+        assert_eq!(forwarded.map(|(_, event)| event.value), Some(waits.as_ps()), "{integration:?}");
+        let to_receiver = bench.deliveries.iter().filter(|delivery| delivery.to.node == NodeId(1));
+        let plain = to_receiver.filter(|delivery| delivery.bytes.len() == 1514).map(|delivery| delivery.at);
+        assert_eq!(plain.collect::<Vec<_>>(), [at(plain_at)], "{integration:?}");
+        assert_eq!((bench.discarded(), bench.frames.in_flight()), (vec![], 0), "{integration:?}");
+    }
+}
+
+#[test]
 fn frames_of_one_instant_are_passed_on_by_port_and_then_in_their_order() {
     // A second plain stream, from station 0; both end at station 1.
     let second = StreamId(2);

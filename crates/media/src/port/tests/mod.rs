@@ -1,6 +1,7 @@
 //! A port against the line it is where nothing is configured, and against a plain model that goes byte by byte.
 
 mod bytewise;
+mod cut_off;
 mod plain;
 
 use chronoseal_core::{Duration, Priority, Rate, SimTime, StreamId};

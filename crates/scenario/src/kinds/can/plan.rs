@@ -45,6 +45,18 @@ pub enum CanHop {
     },
 }
 
+impl CanHop {
+    /// The identifiers of its frames, those of flow control included; none of a recording.
+    pub fn identifiers(&self) -> impl Iterator<Item = CanId> + use<> {
+        let (id, answers) = match self {
+            Self::Message { id, segmented, .. } => (Some(*id), segmented.map(|segmented| segmented.flow_control)),
+            Self::Synchronisation { id } => (Some(*id), None),
+            Self::Recording(_) => (None, None),
+        };
+        id.into_iter().chain(answers)
+    }
+}
+
 /// How the messages of a stream are cut into frames (ISO 15765-2, physical addressing).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SegmentedPlan {
@@ -226,13 +238,6 @@ impl<'p> Can<'p> {
 
     /// The identifiers of its streams, those of flow control included and those of recordings left out.
     pub fn identifiers(self) -> impl Iterator<Item = CanId> {
-        self.streams().flat_map(|(.., facet)| {
-            let (id, answers) = match facet {
-                CanHop::Message { id, segmented, .. } => (Some(*id), segmented.map(|segmented| segmented.flow_control)),
-                CanHop::Synchronisation { id } => (Some(*id), None),
-                CanHop::Recording(_) => (None, None),
-            };
-            id.into_iter().chain(answers)
-        })
+        self.streams().flat_map(|(.., facet)| facet.identifiers())
     }
 }

@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Deserialize;
+use serde_json::Value as Json;
+
 use super::Memo;
 use super::spec::{ClassSpec, ClassesSpec};
 use crate::kinds::{Context, HopRequest, OnSegment, Place, Segment};
@@ -54,6 +57,19 @@ pub(super) fn of<'a>(
         (None, Some(entry)) => (memo.classes.entries[entry].class, named(entry).key("class")),
         (None, None) => (memo.class, request.segment.table.at("class")),
     }
+}
+
+/// Where the segment gives a stream a class by name, if it does.
+pub(super) fn named<'a>(request: &HopRequest<'a>, memo: &Memo) -> Option<Place<'a>> {
+    let entry = memo.classes.by_name.get(&request.stream.spec.name)?;
+    Some(request.segment.table.at("classes").entry(*entry).key("streams"))
+}
+
+/// The class of a stream whose table for the segment is known to be one.
+pub(super) fn written(name: &str, table: Option<&Json>, memo: &Memo) -> Option<ClassSpec> {
+    let own = table.and_then(|table| ClassSpec::deserialize(table.get("class")?).ok());
+    let by_name = memo.classes.by_name.get(name).and_then(|entry| memo.classes.entries.get(*entry));
+    own.or(by_name.map(|entry| entry.class)).or(Some(memo.class))
 }
 
 /// Whether each name in `classes` is that of a stream on the segment, and is there once.

@@ -38,6 +38,15 @@ impl Copies {
         !matches!(self, Self::One(_))
     }
 
+    /// How many there are.
+    pub const fn count(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::BothNetworks { .. } => 2,
+            Self::Ways { ways, .. } => ways.len(),
+        }
+    }
+
     /// True if frames have a redundancy tag.
     pub const fn have_r_tag(&self) -> bool {
         matches!(self, Self::Ways { .. })
@@ -137,14 +146,16 @@ pub(super) fn check(request: &SegmentRequest<'_>, segment: &EthernetSegment, con
     if !segment.wiring.has_networks() {
         return;
     }
-    if segment.sync == Sync::As6802 {
+    let clocks = match segment.sync {
+        Sync::Beacon | Sync::Ideal => None,
+        Sync::As6802 => Some("an AS6802 cluster keeps"),
+        Sync::Gptp => Some("IEEE 802.1AS keeps"),
+    };
+    if let Some(clocks) = clocks {
         context.report(
             Code::NotYet,
             &request.table.at("sync"),
-            format!(
-                "`{}` has the networks A and B, and an AS6802 cluster keeps clocks over one network only so far",
-                request.name
-            ),
+            format!("`{}` has the networks A and B, and {clocks} clocks over one network only so far", request.name),
             "over one network",
             "write `sync = \"beacon\"`, which goes over network A, or leave `networks` out",
         );

@@ -2,6 +2,7 @@
 
 use chronoseal_clocksync::as6802::Parameters;
 use chronoseal_core::{Duration, NodeId, Ppm, Priority, Rate, StreamId};
+use chronoseal_media::ethernet::Integration;
 use chronoseal_wire::virtual_link::SequenceNumber;
 
 use chronoseal_wire::ethernet::{VLAN_TAG_LEN, VlanTag};
@@ -10,6 +11,7 @@ use chronoseal_wire::r_tag::R_TAG_LEN;
 use super::networks::{Copies, NetworkName};
 use super::ports::Ports;
 use super::stream_filters::StreamFilters;
+use super::time_aware::TimeAwarePlan;
 use super::wiring::{LinkParameters, StationLink, Wiring};
 use crate::plan::{AttackPlace, HopPlan, Jitter, Plan, ProtectionPlan, SegmentId, StreamPlan, ThreatPlan};
 
@@ -27,6 +29,8 @@ pub struct EthernetSegment {
     pub sync: Sync,
     /// The cluster that keeps its clocks together, with [`Sync::As6802`].
     pub cluster: Option<ClusterPlan>,
+    /// The clocks that follow a grandmaster, with [`Sync::Gptp`].
+    pub time_aware: Option<Box<TimeAwarePlan>>,
     /// Distance of two sync beacons.
     pub integration_cycle: Duration,
     /// Minimum time between the end of one frame and the next action (the source's GP).
@@ -47,6 +51,8 @@ pub struct EthernetSegment {
     pub propagation_delay: Duration,
     /// When the switch passes on a scheduled frame.
     pub dispatch: Dispatch,
+    /// How scheduled frames share the wires with all others.
+    pub integration: Integration,
     /// Time from the last bit in to the first bit out, at the earliest.
     pub forwarding_delay: Duration,
     /// Additional random part of the forwarding delay.
@@ -97,6 +103,8 @@ pub enum Sync {
     Ideal,
     /// Synchronisation masters and compression masters start a cluster from cold and keep its clocks together (SAE AS6802).
     As6802,
+    /// Clocks follow a grandmaster that is chosen among them (IEEE 802.1AS).
+    Gptp,
 }
 
 /// The devices that make the time of a cluster.
@@ -197,6 +205,8 @@ pub struct VirtualLink {
     pub lmax: u32,
     /// How much later than its gap says a frame may come to a switch without being policed.
     pub jitter: Duration,
+    /// How many streams share it as its sub-virtual links, which have one identifier; 1 if it is that of one stream alone.
+    pub sub_links: u8,
 }
 
 impl VirtualLink {
@@ -399,6 +409,13 @@ impl<'p> Ethernet<'p> {
         let stream = self.plan.streams.get(id.index())?;
         let hop = stream.hops.iter().find(|hop| hop.segment == self.id)?;
         EthernetStream::of(id, stream, hop)
+    }
+
+    /// The streams that share the virtual link of one, itself among them; none if it has a virtual link of its own, or has none.
+    pub fn sub_virtual_links(self, stream: &EthernetStream<'_>) -> impl Iterator<Item = EthernetStream<'p>> + use<'p> {
+        let shared = stream.class.virtual_link().filter(|link| link.sub_links > 1).map(|link| link.ct_id);
+        let all = shared.into_iter().flat_map(move |_| self.streams());
+        all.filter(move |other| other.class.virtual_link().is_some() && other.class.ct_id() == shared)
     }
 
     /// Stations with an interface to it.

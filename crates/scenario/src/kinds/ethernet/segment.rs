@@ -11,7 +11,7 @@ use super::spec::{
 };
 use super::stream_filters::{self, StreamFilters};
 use super::wiring::{LinkParameters, StationLink, Wiring};
-use super::{Memo, clocks, failures, links, networks};
+use super::{Memo, clocks, failures, integration, links, networks, time_aware};
 use crate::kinds::{Context, Cycle, SegmentParts, SegmentRequest, Step, Table};
 use crate::limits::*;
 use crate::plan::Facet;
@@ -47,6 +47,10 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     if let SyncSpec::As6802(cluster) = &spec.sync {
         let is_given = spec.max_transmission_delay.is_some();
         segment.cluster = clocks::resolve(request, cluster, &switches, (&mut segment, is_given), context);
+    }
+    if let SyncSpec::Gptp(clocks) = &spec.sync {
+        let clocks = time_aware::resolve(request, (&spec, clocks), &switches, &segment, context);
+        segment.time_aware = Some(Box::new(clocks));
     }
     networks::check(request, &segment, context);
     let cycle = Cycle { length: segment.cluster_cycle, key: CYCLE, is_certain };
@@ -100,10 +104,12 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
         rate,
         cluster_cycle,
         cluster: None,
+        time_aware: None,
         sync: match spec.sync {
             SyncSpec::Beacon => Sync::Beacon,
             SyncSpec::Ideal => Sync::Ideal,
             SyncSpec::As6802(_) => Sync::As6802,
+            SyncSpec::Gptp(_) => Sync::Gptp,
         },
         integration_cycle,
         guard_period,
@@ -124,6 +130,7 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
             DispatchSpec::Scheduled => Dispatch::Scheduled,
             DispatchSpec::Immediate => Dispatch::Immediate,
         },
+        integration: integration::resolve(table, spec, context),
         forwarding_delay,
         forwarding_jitter: context.jitter(&path("forwarding_jitter"), "the forwarding jitter", spec.forwarding_jitter),
         queue_len_max: queue_len_max.0,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::filter_spec::{FlowMeterSpec, StreamFilterSpec, StreamGateSpec};
 use super::port_spec::{CommittedSpec, PortSpec};
 use super::replication::ReplicationSpec;
+use super::time_aware_spec::GptpSpec;
 use crate::limits::*;
 use crate::quantity::Quantity;
 use crate::spec::JitterSpec;
@@ -55,6 +56,9 @@ pub struct EthernetSegmentSpec {
     /// When the switch passes on a scheduled frame.
     #[serde(default)]
     pub dispatch: DispatchSpec,
+    /// How frames in slots share the wires with all others.
+    #[serde(default)]
+    pub integration_policy: IntegrationSpec,
     /// Time in the switch from the last bit in to the first bit out, at the earliest. Default: 0s.
     #[serde(default = "crate::spec::zero")]
     pub forwarding_delay: Quantity<Duration>,
@@ -188,6 +192,10 @@ pub struct EthernetStreamSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535))]
     pub ct_id: Option<u16>,
+    /// The stream of the same sender and receivers whose virtual link this one shares, as a sub-virtual link with a queue of its own:
+    /// up to four take turns in the gaps of one virtual link (ARINC 664 part 7). Default: it shares none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sub_virtual_link_of: Option<String>,
     /// The switches that its frames may pass, those of sender and receivers besides. Default: any; needed where several ways
     /// have as few links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -246,6 +254,10 @@ pub enum SyncSpec {
     /// simulator alone, and not yet with streams in slots.
     #[serde(rename = "as6802")]
     As6802(As6802Spec),
+    /// Every clock follows a grandmaster that switches and nodes choose among themselves (IEEE 802.1AS); for the simulator alone, and not
+    /// yet with streams in slots.
+    #[serde(rename = "gptp")]
+    Gptp(Box<GptpSpec>),
 }
 
 /// A cluster of SAE AS6802.
@@ -314,6 +326,21 @@ pub enum DispatchSpec {
     /// After the forwarding delay.
     #[serde(rename = "immediate")]
     Immediate,
+}
+
+/// How frames in slots are integrated with those of other classes (SAE AS6802).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum IntegrationSpec {
+    /// Another frame starts only if it is over before the next slot.
+    #[default]
+    #[serde(rename = "timely-block")]
+    TimelyBlock,
+    /// A frame in a slot waits until the frame on the wire is over.
+    #[serde(rename = "shuffling")]
+    Shuffling,
+    /// A frame in a slot cuts off the frame on the wire, which is sent again from its beginning.
+    #[serde(rename = "preemption")]
+    Preemption,
 }
 
 /// A traffic class.

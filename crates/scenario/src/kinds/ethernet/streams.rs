@@ -13,7 +13,8 @@ use super::plan::{EthernetHop, EthernetSegment, StreamClass, Sync, VirtualLink};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
 use super::{
-    Memo, classes, divisors_help, networks, ports, replication, routes, stream_filters, virtual_links, windows,
+    Memo, classes, divisors_help, networks, ports, replication, routes, stream_filters, sub_virtual_links,
+    virtual_links, windows,
 };
 use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step};
 use crate::limits::*;
@@ -29,7 +30,10 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     let spec: EthernetStreamSpec = request.table.read(context)?;
     let segment: &EthernetSegment = request.segment.facet()?;
     let memo: &Memo = request.segment.memo()?;
-    let (written, class_at) = classes::of(request, spec.class, memo, context);
+    let (written, class_at) = match &spec.sub_virtual_link_of {
+        Some(named) => sub_virtual_links::class(request, (&spec, named), memo, context),
+        None => classes::of(request, spec.class, memo, context),
+    };
     let tag = tag_of(written);
     if let (ClassSpec::BestEffort(_) | ClassSpec::Vlan(_), Some(_)) = (written, spec.ct_id) {
         context.report(
@@ -211,10 +215,10 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
             "add a `[[streams]]`",
         );
     }
-    if network.sync == Sync::As6802
+    if matches!(network.sync, Sync::As6802 | Sync::Gptp)
         && let Some(stream) = streams.iter().find(|stream| class(stream).is_time_triggered())
     {
-        slots_without_beacon(segment, stream, context);
+        slots_without_beacon(segment, network.sync, stream, context);
     }
     if !network.ports.is_plain()
         && let Some(stream) = streams.iter().find(|stream| class(stream).virtual_link().is_some())
@@ -227,7 +231,9 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
             hop.entry = Some(stream.entry);
         }
     }
-    ct_ids(segment, network.sync_id, streams, context);
+    let leaders = sub_virtual_links::leaders(segment, network, streams, context);
+    ct_ids(segment, network.sync_id, (streams, &leaders), context);
+    sub_virtual_links::join(segment, &leaders, streams, context);
     virtual_links::check(segment, network, streams, context);
     replication::check(segment, network, streams, context);
     routes::check(segment, streams, context);
@@ -249,12 +255,13 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
 
 /// Switches that follow their table by the time of a cluster are still to come: what begins when a cluster has started is no
 /// time of the run.
-fn slots_without_beacon(segment: &Segment<'_>, stream: &OnSegment<'_>, context: &mut Context<'_>) {
+fn slots_without_beacon(segment: &Segment<'_>, sync: Sync, stream: &OnSegment<'_>, context: &mut Context<'_>) {
+    let clocks = if sync == Sync::Gptp { "IEEE 802.1AS" } else { "an AS6802 cluster" };
     context.report(
         Code::NotYet,
         &segment.table.at("sync"),
         format!(
-            "stream `{}` has slots, and the switches follow no table by the clocks of an AS6802 cluster yet",
+            "stream `{}` has slots, and the switches follow no table by the clocks of {clocks} yet",
             shortened(stream.name)
         ),
         "keeps clocks together, and no slots",
@@ -289,7 +296,13 @@ fn set_ct_id(stream: &mut OnSegment<'_>, ct_id: u16) {
 }
 
 /// Gives each time-triggered stream and each virtual link its identifier: that written, then 1, 2, 3 and so on as they are free.
-fn ct_ids(segment: &Segment<'_>, sync_id: u16, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
+/// A sub-virtual link has that of the stream which leads it.
+fn ct_ids(
+    segment: &Segment<'_>,
+    sync_id: u16,
+    (streams, leaders): (&mut [OnSegment<'_>], &[Option<usize>]),
+    context: &mut Context<'_>,
+) {
     // Whose each identifier is: the beacon's, or that of an entry.
     let mut taken: BTreeMap<u32, Option<usize>> = BTreeMap::from([(u32::from(sync_id), None)]);
     let mut wrong: BTreeSet<usize> = BTreeSet::new();
@@ -335,8 +348,8 @@ fn ct_ids(segment: &Segment<'_>, sync_id: u16, streams: &mut [OnSegment<'_>], co
         set_ct_id(stream, id as u16);
     }
     let mut free = (1..=u16::MAX).filter(|id| !taken.contains_key(&u32::from(*id)));
-    for stream in streams {
-        if class(stream).ct_id() == Some(0) {
+    for (stream, leader) in streams.iter_mut().zip(leaders) {
+        if class(stream).ct_id() == Some(0) && leader.is_none() {
             let ct_id = free.next().unwrap_or(0);
             set_ct_id(stream, ct_id);
         }

@@ -2,7 +2,7 @@
 
 use chronoseal_core::Duration;
 
-use super::plan::{EthernetHop, EthernetSegment};
+use super::plan::{EthernetHop, EthernetSegment, Sync};
 use super::spec::EthernetThreatSpec;
 use crate::kinds::{Context, ThreatParts, ThreatRequest};
 use crate::limits::FRAME_LEN_MIN;
@@ -28,11 +28,28 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
     }
     babbling(request, context);
     place(request, context);
+    on_stamped_link(request, segment, context);
     let cycle = segment.cluster_cycle;
     let at = request.table.at("at_slot_offset");
     let at_slot_offset = context.within(&at, "the offset in the slot", spec.at_slot_offset.0, -cycle, cycle);
     let every = is_babbling.then(|| line_rate(request, segment));
     Some(ThreatParts { attacker: attacker(request), at_slot_offset, every, facet: None })
+}
+
+/// An attacker on a link takes what its station sends off the link, before anybody could stamp it.
+fn on_stamped_link(request: &ThreatRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
+    if segment.sync == Sync::Gptp && matches!(request.place, AttackPlace::OnLink(..)) {
+        context.report(
+            Code::NotYet,
+            &request.at("at"),
+            format!(
+                "`{}` sits on a link, and messages of IEEE 802.1AS are stamped there, which is not done behind an attacker yet",
+                shortened(request.name)
+            ),
+            "on a link",
+            "write another `sync`, or attack from a port of its own",
+        );
+    }
 }
 
 /// The distance in which frames of the stream, or else the shortest ones, fill the attacker's link.

@@ -1,6 +1,6 @@
 //! Virtual links of ARINC 664 part 7: what a stream may ask for, and what an end system has room for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::{Bytes, Duration, NodeId};
 
@@ -13,7 +13,7 @@ use crate::problem::Code;
 use crate::shape::shortened;
 
 /// Shortest bandwidth allocation gap. The others are twice as long each (ARINC 664 part 7).
-const BAG_MIN: Duration = Duration::from_ms(1);
+pub(super) const BAG_MIN: Duration = Duration::from_ms(1);
 /// Longest bandwidth allocation gap.
 const BAG_MAX: Duration = Duration::from_ms(128);
 /// The most that the output of an end system may be late (ARINC 664 part 7).
@@ -26,7 +26,7 @@ const AROUND_FRAME: u64 = 20;
 const FCS_LEN: u32 = chronoseal_wire::ethernet::FCS_LEN as u32;
 
 /// The longest bandwidth allocation gap of the standard that is not above a period; the shortest one if none is.
-fn bag_within(period: Duration) -> Duration {
+pub(super) fn bag_within(period: Duration) -> Duration {
     let mut bag = BAG_MIN;
     while bag < BAG_MAX && bag * 2 <= period {
         bag = bag * 2;
@@ -79,7 +79,7 @@ pub(super) fn resolve(
         context.within(&at("jitter"), "the jitter", jitter.0, Duration::ZERO, DELAY_MAX)
     });
     let is_high = spec.priority == VirtualLinkPrioritySpec::High;
-    VirtualLink { ct_id: 0, bag, is_high, lmin: lmin.min(own), lmax: lmax.max(own), jitter }
+    VirtualLink { ct_id: 0, bag, is_high, lmin: lmin.min(own), lmax: lmax.max(own), jitter, sub_links: 1 }
 }
 
 /// The bandwidth allocation gap, written at `at` or found for the stream's period.
@@ -148,9 +148,11 @@ pub(super) fn check(
 ) {
     // By end system: its virtual links, and how long their longest frames take one after the other.
     let mut sent: BTreeMap<NodeId, (usize, Duration)> = BTreeMap::new();
+    // Sub-virtual links have one longest frame together.
+    let mut counted = BTreeSet::new();
     for stream in streams {
         let Some(EthernetHop { class, .. }) = stream.hop.facet.get() else { continue };
-        let Some(link) = class.virtual_link() else { continue };
+        let Some(link) = class.virtual_link().filter(|link| counted.insert(link.ct_id)) else { continue };
         let from = stream.hop.from;
         let second = network.wiring.second.iter().find(|link| link.node == from).map(|link| link.parameters.rate);
         let rate = network.link_of(from).parameters.rate;

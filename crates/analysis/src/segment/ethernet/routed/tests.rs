@@ -39,6 +39,7 @@ fn sent(number: u16, priority: u8, len: u64, period_us: i64, links: &[usize]) ->
         distance: Duration::from_us(period_us),
         committed: None,
         regulated: None,
+        sharers: Vec::new(),
         counted_len: len,
         len_max: len,
         len_min: len,

@@ -1,0 +1,146 @@
+//! The clock of an end station of IEEE 802.1AS: what its messages do to it, and what it reports.
+
+use std::collections::VecDeque;
+
+use chronoseal_clocksync::gptp::{ClockEffect, DeviceClock, Parameters, PortParameters, Stamp};
+use chronoseal_core::{DiscardReason, Duration, Event, LocalTime};
+use chronoseal_media::line::LineSpeed;
+
+/// The only port of an end station.
+const PORT: u16 = 1;
+
+/// A station's part in a network of time-aware systems.
+#[derive(Clone, Debug)]
+pub struct TimeAwareConfig {
+    /// What it is configured with.
+    pub parameters: Parameters,
+    /// The same of its port.
+    pub port: PortParameters,
+    /// Of its stamps; zero: they are exact.
+    pub granularity: Duration,
+    /// How long frames take on its link: a stamp is that of a frame's first bit, and its last bit is what a station is told of.
+    pub speed: LineSpeed,
+}
+
+/// What such a clock did, or wants done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum TimeAwareEffect {
+    /// Send a frame with this payload; its departure is to be told with the number.
+    Send(Vec<u8>, Option<u64>),
+    /// Something to report.
+    Event(Event),
+}
+
+/// The clock of an end station.
+#[derive(Clone, Debug)]
+pub struct TimeAwareClock {
+    config: TimeAwareConfig,
+    /// `None` until the power is on.
+    clock: Option<DeviceClock>,
+    effects: VecDeque<TimeAwareEffect>,
+    /// Messages whose departure is not known yet.
+    leaving: Vec<(u64, Stamp)>,
+    /// What its station writes next.
+    writes: (Vec<u8>, Option<u64>),
+    /// How many messages with a number it has sent.
+    sent: u64,
+}
+
+impl TimeAwareClock {
+    pub(crate) const fn new(config: TimeAwareConfig) -> Self {
+        Self { config, clock: None, effects: VecDeque::new(), leaving: Vec::new(), writes: (Vec::new(), None), sent: 0 }
+    }
+
+    /// Power-on.
+    pub(crate) fn start(&mut self, now: LocalTime) {
+        let TimeAwareConfig { parameters, port, granularity, .. } = &self.config;
+        self.effects.clear();
+        // A clock whose parameters are out of bounds never begins.
+        self.clock = DeviceClock::new(parameters, &[*port], *granularity, now).ok();
+    }
+
+    pub(crate) fn is_synchronised(&self) -> bool {
+        self.clock.as_ref().is_some_and(DeviceClock::is_synchronised)
+    }
+
+    pub(crate) fn cluster_time(&self, local: LocalTime) -> Duration {
+        self.clock.as_ref().map_or(Duration::ZERO, |clock| clock.shown(local))
+    }
+
+    pub(crate) fn local_time(&self, cluster: Duration) -> LocalTime {
+        self.clock.as_ref().map_or(LocalTime::MAX, |clock| clock.local_time(cluster))
+    }
+
+    /// Takes the payload of a frame of so many bytes whose last bit came in at `rx_at`, or says why it is reported as lost.
+    pub(crate) fn receive(
+        &mut self,
+        now: LocalTime,
+        rx_at: LocalTime,
+        payload: &[u8],
+        frame_len: usize,
+    ) -> Result<(), DiscardReason> {
+        let Some(clock) = &mut self.clock else { return Ok(()) };
+        let arrived = rx_at - self.config.speed.transmission(frame_len as u64);
+        let refused = clock.receive(now, PORT, arrived, payload).err().and_then(|refusal| clock.reason(&refusal));
+        self.collect();
+        refused.map_or(Ok(()), Err)
+    }
+
+    /// Keeps the payload that its station writes next, and the number of its departure.
+    pub(crate) fn writes(&mut self, payload: Vec<u8>, number: Option<u64>) {
+        self.writes = (payload, number);
+    }
+
+    /// What was kept last.
+    pub(crate) fn written(&mut self) -> (Vec<u8>, Option<u64>) {
+        std::mem::take(&mut self.writes)
+    }
+
+    /// The message of a number left, or will never leave. False if there is none of that number.
+    pub(crate) fn departed(&mut self, now: LocalTime, number: u64, sent: Option<LocalTime>) -> bool {
+        let Some(place) = self.leaving.iter().position(|(known, _)| *known == number) else { return false };
+        let (_, stamp) = self.leaving.swap_remove(place);
+        if let (Some(clock), Some(sent)) = (&mut self.clock, sent) {
+            // The station has this port.
+            let _ = clock.transmitted(now, PORT, stamp, sent);
+            self.collect();
+        }
+        true
+    }
+
+    /// The next thing it did or wants done by a time.
+    pub(crate) fn next_effect(&mut self, now: LocalTime) -> Option<TimeAwareEffect> {
+        if self.effects.is_empty()
+            && let Some(clock) = self.clock.as_mut().filter(|clock| clock.wake_at() <= now)
+        {
+            clock.advance(now);
+            self.collect();
+        }
+        self.effects.pop_front()
+    }
+
+    /// When it has something to do, if nothing arrives before.
+    pub(crate) fn wake_at(&self) -> Option<LocalTime> {
+        if !self.effects.is_empty() {
+            return Some(LocalTime::from_ps(i64::MIN));
+        }
+        self.clock.as_ref().map(DeviceClock::wake_at)
+    }
+
+    fn collect(&mut self) {
+        let Some(clock) = &mut self.clock else { return };
+        while let Some(effect) = clock.poll() {
+            match effect {
+                ClockEffect::Send { payload, stamp, .. } => {
+                    let number = stamp.map(|stamp| {
+                        self.sent += 1;
+                        self.leaving.push((self.sent, stamp));
+                        self.sent
+                    });
+                    self.effects.push_back(TimeAwareEffect::Send(payload, number));
+                }
+                told => self.effects.extend(told.events().map(TimeAwareEffect::Event)),
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Streams that share a virtual link: what they become, and what a person sees for each thing that is wrong.
+
+use chronoseal_core::Duration;
+use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, VirtualLink, load};
+
+const AVIONICS: &str = include_str!("virtual_links.toml");
+
+/// Two more streams of `air-data`, which share the virtual link of `altitude`, and one of `inertia`, which shares that of `attitude`.
+const MORE: &str = "
+[[streams]]
+name = \"speed\"
+from = \"air-data\"
+to = [\"display\"]
+period = \"40ms\"
+length = \"500B\"
+afdx = { sub_virtual_link_of = \"altitude\" }
+
+[[streams]]
+name = \"probe\"
+count = 2
+from = \"air-data\"
+to = [\"display\"]
+period = \"20ms\"
+length = \"80B\"
+afdx = { sub_virtual_link_of = \"altitude\" }
+
+[[streams]]
+name = \"rate\"
+from = \"inertia\"
+to = [\"engine\", \"display\"]
+period = \"8ms\"
+length = \"60B\"
+afdx = { sub_virtual_link_of = \"attitude\" }
+";
+
+fn text() -> String {
+    format!("{AVIONICS}{MORE}")
+}
+
+fn plan(text: &str) -> Plan {
+    load("avionics.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
+}
+
+fn problems(name: &str, text: &str) -> Problems {
+    load("avionics.toml", text.as_bytes(), &[], &NoFiles).expect_err(name)
+}
+
+fn links(plan: &Plan) -> Vec<(String, VirtualLink)> {
+    let view = Ethernet::first(plan).expect("it has such a segment");
+    let link = |class: chronoseal_scenario::StreamClass| class.virtual_link().copied();
+    view.streams().filter_map(|stream| Some((stream.stream.name.clone(), link(stream.class)?))).collect()
+}
+
+const SPEED: &str = "sub_virtual_link_of = \"altitude\" }\n\n[[streams]]\nname = \"probe\"";
+const RATE: &str = "afdx = { sub_virtual_link_of = \"attitude\" }";
+
+/// The changes that bring about one kind of problem each: name, code, old text, new text.
+const CASES: &[(&str, Code, &str, &str)] = &[
+    (
+        "sub_of_no_stream",
+        Code::UnknownName,
+        SPEED,
+        "sub_virtual_link_of = \"altitud\" }\n\n[[streams]]\nname = \"probe\"",
+    ),
+    (
+        "sub_of_itself",
+        Code::BadVirtualLink,
+        SPEED,
+        "sub_virtual_link_of = \"speed\" }\n\n[[streams]]\nname = \"probe\"",
+    ),
+    (
+        "sub_of_sub",
+        Code::BadVirtualLink,
+        "sub_virtual_link_of = \"altitude\" }\n\n[[streams]]\nname = \"rate\"",
+        "sub_virtual_link_of = \"speed\" }\n\n[[streams]]\nname = \"rate\"",
+    ),
+    ("sub_of_several", Code::BadVirtualLink, "name = \"altitude\"", "name = \"altitude\"\ncount = 2"),
+    ("sub_of_best_effort", Code::BadVirtualLink, RATE, "afdx = { sub_virtual_link_of = \"log\" }"),
+    ("sub_of_another_sender", Code::BadVirtualLink, RATE, "afdx = { sub_virtual_link_of = \"thrust\" }"),
+    ("sub_to_others", Code::BadVirtualLink, "to = [\"engine\", \"display\"]", "to = [\"display\"]"),
+    (
+        "sub_with_a_class",
+        Code::BadVirtualLink,
+        RATE,
+        "afdx = { sub_virtual_link_of = \"attitude\", class = { rate_constrained = {} } }",
+    ),
+    ("sub_with_an_identifier", Code::BadVirtualLink, RATE, "afdx = { sub_virtual_link_of = \"attitude\", ct_id = 9 }"),
+    (
+        "sub_with_a_class_by_name",
+        Code::BadVirtualLink,
+        "switches = [",
+        "classes = [{ streams = [\"rate\"], class = { rate_constrained = {} } }]\nswitches = [",
+    ),
+    ("sub_one_too_many", Code::BadVirtualLink, "count = 2", "count = 3"),
+    ("sub_above_lmax", Code::BadVirtualLink, "length = \"60B\"", "length = \"600B\""),
+    ("sub_gap_too_long", Code::BadVirtualLink, "bag = \"2ms\"", "bag = \"4ms\""),
+    ("sub_no_gap", Code::BadVirtualLink, "period = \"20ms\"", "period = \"2ms\""),
+    ("sub_filtered", Code::NotYet, "switches = [", "stream_filters = [{ name = \"all\" }]\nswitches = ["),
+];
+
+#[test]
+fn every_problem_of_sub_virtual_links_is_shown_with_its_place() {
+    for (name, code, old, new) in CASES {
+        let text = text();
+        assert!(text.contains(old), "{name}: the scenario has no {old}");
+        let problems = problems(name, &text.replacen(old, new, 1));
+        let found = problems.list().iter().find(|problem| problem.code == *code);
+        let found = found.unwrap_or_else(|| panic!("{name}: {}", problems.render()));
+        assert!(!found.labels.is_empty() && found.help.as_ref().is_some_and(|help| !help.is_empty()), "{name}");
+        insta::assert_snapshot!(*name, problems.render());
+    }
+}
+
+#[test]
+fn streams_that_share_a_virtual_link_have_one_identifier_and_the_longest_frame_of_all() {
+    let links = links(&plan(&text()));
+    let of = |name: &str| links.iter().find(|(known, _)| known == name).expect("it is there").1;
+    let altitude = of("altitude");
+    // Four turns of 2 ms within the shortest period, 10 ms; the longest frame is that of `speed`.
+    assert_eq!((altitude.bag, altitude.lmax, altitude.sub_links), (Duration::from_ms(2), 519, 4));
+    for name in ["speed", "probe.0", "probe.1"] {
+        assert_eq!(of(name), altitude, "{name}");
+    }
+    // What is written holds.
+    let attitude = of("attitude");
+    assert_eq!((attitude.ct_id, attitude.bag, attitude.lmax, attitude.sub_links), (7, Duration::from_ms(2), 400, 2));
+    assert_eq!(of("rate"), attitude);
+    assert_eq!(of("thrust").sub_links, 1);
+}
+
+#[test]
+fn without_the_standard_a_gap_is_what_one_turn_of_the_shortest_period_is() {
+    let loose = text().replacen("switches = [", "virtual_links = { standard = false }\nswitches = [", 1);
+    let links = links(&plan(&loose));
+    assert_eq!(links[0].1.bag, Duration::from_us(2_500));
+}
