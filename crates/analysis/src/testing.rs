@@ -77,6 +77,7 @@ fn segment(base_period: Duration) -> EthernetSegment {
         stream_filters: StreamFilters::default(),
         virtual_links: VirtualLinkRules { charges_longest: false, clock_tolerance: Ppm(100_000) },
         failures: Vec::new(),
+        frame_losses: Vec::new(),
     }
 }
 

@@ -337,6 +337,8 @@ pub enum DiscardReason {
     AllFramesMarkedRed,
     /// It has no SecTAG, and its port takes only frames that MACsec protects (IEEE 802.1AE-2018 §10.6).
     Untagged,
+    /// Its frame check sequence did not fit: bits of it were changed by noise on its link (FrameCheckError, IEEE 802.3-2018 §4.3.2).
+    FrameCheckError,
 }
 
 /// Which mechanism stopped a frame.
@@ -376,7 +378,7 @@ pub enum AttackKind {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 60] = [
+    pub const ALL: [Self; 61] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -437,6 +439,7 @@ impl DiscardReason {
         Self::MeteredRed,
         Self::AllFramesMarkedRed,
         Self::Untagged,
+        Self::FrameCheckError,
     ];
 
     /// The mechanism this reason belongs to.
@@ -456,7 +459,8 @@ impl DiscardReason {
             | Self::FrameMissing
             | Self::BelowLmin
             | Self::MaxSduExceeded
-            | Self::StreamBlocked => StoppedBy::Format,
+            | Self::StreamBlocked
+            | Self::FrameCheckError => StoppedBy::Format,
             Self::UnknownStream
             | Self::WrongPort
             | Self::OutsideWindow
@@ -568,6 +572,7 @@ impl DiscardReason {
             Self::MeteredRed => "metered-red",
             Self::AllFramesMarkedRed => "all-frames-marked-red",
             Self::Untagged => "untagged",
+            Self::FrameCheckError => "frame-check-error",
         }
     }
 }

@@ -6,7 +6,7 @@
 //! The types that matter: the [`medium::Medium`] trait, the seam to a driver, [`topology::Topology`], the segments of a
 //! network as one medium, [`schedule::ScheduleTable`], who may use the wires of a time-triggered cluster when,
 //! [`ethernet::Network`], switches and the links between them, [`port::Port`], the egress of a port by IEEE 802.1Q,
-//! [`can::CanBus`], a CAN bus, [`radio::RadioChannel`], a broadcast channel of ITS-G5, and [`host::HostInterface`], what frames pass
+//! [`recovery::SequenceRecovery`], which tells copies from new frames (802.1CB), [`can::CanBus`], a CAN bus, [`radio::RadioChannel`], a broadcast channel of ITS-G5, and [`host::HostInterface`], what frames pass
 //! between a network interface and an application.
 //!
 //! ```
@@ -27,6 +27,7 @@ pub mod medium;
 pub mod port;
 pub mod psfp;
 pub mod radio;
+pub mod recovery;
 pub mod schedule;
 pub mod topology;
 pub mod watch;

@@ -153,6 +153,20 @@ pub enum Cause {
         /// When.
         at: Duration,
     },
+    /// Frames are lost by noise on a link, and no way is without such a link.
+    FramesLost {
+        /// The two ends of one of these links.
+        ends: [NodeId; 2],
+        /// Whom most of the frames do not reach.
+        node: NodeId,
+        /// The share of them that does not come there `[10^-9]`, rounded up.
+        lost_ppb: u64,
+    },
+    /// Frames that keep clocks together are lost by noise on a link.
+    ClockFramesLost {
+        /// Its two ends.
+        ends: [NodeId; 2],
+    },
     /// The copies of a frame can come so far apart that their receiver takes the later one for a new frame.
     Skew {
         /// Which receiver.
@@ -331,6 +345,20 @@ impl Cause {
             Self::LinkFails { ends: [one, other], at } => format!(
                 "the scenario lets the link between `{}` and `{}` fail at {at}, and what is not over it then is lost: lead the stream \
                  another way, or take the failure out",
+                plan.node_name(*one),
+                plan.node_name(*other)
+            ),
+            Self::FramesLost { ends: [one, other], node, lost_ppb } => format!(
+                "frames are lost over the link between `{}` and `{}`, and of this stream {} % do not come to `{}`: lead it, or a copy of it, \
+                 over links without `frame_losses`, or take these out to see what holds else",
+                plan.node_name(*one),
+                plan.node_name(*other),
+                *lost_ppb as f64 / 1e7,
+                plan.node_name(*node)
+            ),
+            Self::ClockFramesLost { ends: [one, other] } => format!(
+                "frames are lost over the link between `{}` and `{}`, among them those that keep the clocks behind it together: take the \
+                 loss out, or write `sync = \"ideal\"` if clocks are not what is asked about",
                 plan.node_name(*one),
                 plan.node_name(*other)
             ),

@@ -1,15 +1,15 @@
 //! The switches and links of a segment.
 
-use chronoseal_core::{Duration, NodeId, Oscillator, Ppm, SimTime};
+use chronoseal_core::{Duration, NodeId, Oscillator, Ppm, SimTime, StreamId};
 use chronoseal_media::ethernet::{
-    Beacon, Charge, ClusterClocks, Ends, Failure, Link, Network, NetworkConfig, Policing, Route, RouteClass, RouteHop,
-    Splice, TimeAwareBridge, TimeAwareBridges,
+    Beacon, Charge, ClusterClocks, Ends, Failure, FrameLoss, Link, Network, NetworkConfig, Policing, Route, RouteClass,
+    RouteHop, Splice, TimeAwareBridge, TimeAwareBridges,
 };
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{
-    AttackPlace, Dispatch, Ethernet, EthernetSegment, EthernetStream, FailingLink, GrandmasterQuality, LinkFailure,
-    LinkParameters, NetworkName, StreamClass, SwitchHop, Sync, ThreatKind, VirtualLink,
+    AttackPlace, Copies, Dispatch, Ethernet, EthernetSegment, EthernetStream, FailingLink, GrandmasterQuality,
+    LinkFailure, LinkParameters, NetworkName, RecoveryConfig, StreamClass, SwitchHop, Sync, ThreatKind, VirtualLink,
 };
 use chronoseal_wire::ethernet::FCS_LEN;
 use chronoseal_wire::gptp::ClockIdentity;
@@ -79,14 +79,18 @@ impl Links {
         }
     }
 
-    /// A link that fails.
-    fn failure(&self, failure: &LinkFailure) -> Failure {
-        let link = match failure.link {
+    /// The number of a link.
+    fn number(&self, link: FailingLink) -> usize {
+        match link {
             FailingLink::Station(node) => self.place_of(node),
             FailingLink::Second(node) => self.place_in(NetworkName::B, node),
             FailingLink::Trunk(trunk) => self.first_trunk + trunk,
-        };
-        Failure { link, at: SimTime::ZERO + failure.at }
+        }
+    }
+
+    /// A link that fails.
+    fn failure(&self, failure: &LinkFailure) -> Failure {
+        Failure { link: self.number(failure.link), at: SimTime::ZERO + failure.at }
     }
 
     /// The line from one switch over a link between switches.
@@ -97,9 +101,9 @@ impl Links {
 
     /// What each switch on its ways does with a stream.
     fn hops(&self, view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Vec<RouteHop> {
-        let ways = view.ways(stream).expect("a scenario is refused unless each copy of a stream has one way");
+        let hops = view.hops(stream).expect("a scenario is refused unless each copy of a stream has one way");
         let trunks = &view.segment.wiring.trunks;
-        let hop = |network: NetworkName, hop: &SwitchHop| {
+        let hop = |(network, hop): (NetworkName, SwitchHop)| {
             let before = hop.trunk.map(|trunk| (trunk, trunks[trunk].from(hop.switch)));
             let ingress = match before {
                 None => 2 * self.place_in(network, stream.hop.from),
@@ -109,18 +113,7 @@ impl Links {
             let onward = hop.onward.iter().map(|trunk| self.line_over(view, *trunk, hop.switch));
             RouteHop { ingress, egress: to_nodes.chain(onward).collect() }
         };
-        let mut hops: Vec<RouteHop> = Vec::new();
-        for hop in ways.iter().flat_map(|way| way.hops.iter().map(|at| hop(way.network, at))) {
-            // Where ways part, one switch sends what comes in once by several lines.
-            match hops.iter_mut().find(|known| known.ingress == hop.ingress) {
-                None => hops.push(hop),
-                Some(known) => {
-                    let new = hop.egress.into_iter().filter(|line| !known.egress.contains(line));
-                    known.egress.extend(new.collect::<Vec<_>>());
-                }
-            }
-        }
-        hops
+        hops.into_iter().map(hop).collect()
     }
 }
 
@@ -138,6 +131,12 @@ fn rate_constrained(network: &EthernetSegment, link: &VirtualLink) -> RouteClass
             charge: if rules.charges_longest { Charge::Longest } else { Charge::Own },
         },
     }
+}
+
+/// Where copies of a stream's frames become one.
+fn recoveries(stream: &EthernetStream<'_>) -> Vec<((usize, StreamId), RecoveryConfig)> {
+    let Copies::Ways { recovering, recovery, .. } = stream.copies else { return Vec::new() };
+    recovering.iter().map(|switch| ((usize::from(*switch), stream.id), *recovery)).collect()
 }
 
 /// The switches with their links.
@@ -190,6 +189,9 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
     let ports = ports::of(view, &links.all, &links.nodes, &routes);
     let psfp = stream_filters::of(view, &links.all, &links.nodes);
     let failures = network.failures.iter().map(|failure| links.failure(failure)).collect();
+    let frame_losses = (network.frame_losses.iter())
+        .map(|loss| FrameLoss { link: links.number(loss.link), ratio: loss.ratio })
+        .collect();
     Network::new(NetworkConfig {
         switches: view.switches().collect(),
         switches_of_b: (0..network.wiring.switches).filter(|at| network.wiring.is_of_b(*at)).map(usize::from).collect(),
@@ -199,6 +201,8 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
         psfp,
         splices,
         failures,
+        frame_losses,
+        recoveries: view.streams().flat_map(|stream| recoveries(&stream)).collect(),
         routes,
         ct_marker: network.ct_marker,
         beacon: (network.sync == Sync::Beacon)

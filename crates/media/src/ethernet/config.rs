@@ -12,6 +12,7 @@ use crate::line::LineSpeed;
 use crate::medium::Attachment;
 use crate::port::PortConfig;
 use crate::psfp::PsfpConfig;
+use crate::recovery::RecoveryConfig;
 use crate::schedule::ScheduleTable;
 
 /// Switches that follow one schedule table, the links between them, and one full-duplex link to each station.
@@ -38,6 +39,10 @@ pub struct NetworkConfig {
     pub splices: Vec<Splice>,
     /// Links that fail in the run.
     pub failures: Vec<Failure>,
+    /// Links over which frames are lost, each at most once.
+    pub frame_losses: Vec<FrameLoss>,
+    /// By switch and stream: copies of a frame that come to it several ways become one there (IEEE 802.1CB).
+    pub recoveries: BTreeMap<(usize, StreamId), RecoveryConfig>,
     /// Where each stream goes; `routes[i]` is that of `StreamId(i)`.
     pub routes: Vec<Route>,
     /// First four bytes of a critical-traffic destination.
@@ -123,6 +128,15 @@ pub struct Failure {
     pub link: usize,
     /// From then on.
     pub at: SimTime,
+}
+
+/// A link over which each frame, in either direction, can be lost, whatever became of those before it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FrameLoss {
+    /// Which, as an index into [`NetworkConfig::links`].
+    pub link: usize,
+    /// The share that is lost on average, 0 to 1.
+    pub ratio: f64,
 }
 
 /// A wire from a station to its switch that an attacker has cut and joined.

@@ -25,7 +25,7 @@ impl Network {
         out: &mut Vec<MediumOutput>,
     ) -> bool {
         let Some(delay) = self.fixed_delay else { return false };
-        if arrives_at >= self.down_from[line / 2] {
+        if self.impairments.may_take(line, arrives_at) {
             return false;
         }
         let judged = self.filter.judge(&self.config, &self.ways, arrives_at, line, frames.bytes(frame));
@@ -92,8 +92,8 @@ impl Network {
         }
     }
 
-    /// What comes to a switch of a cluster that keeps its clocks together by itself, or of one that filters streams. Gives what is
-    /// then treated as anywhere: the frame, or one in its place.
+    /// What comes to a switch of a cluster that keeps its clocks together by itself, of one that filters streams, or of one where
+    /// ways of a stream meet. Gives what is then treated as anywhere: the frame, or one in its place.
     #[cold]
     #[inline(never)]
     fn arrive_special(
@@ -112,7 +112,9 @@ impl Network {
             self.arrive_time_message(now, line, frame, frames, out);
             return None;
         }
-        self.filter_stream(now, line, frame, frames, out)
+        // Recovery comes behind filters, gates and meters: IEEE 802.1CB-2017 §8.1.
+        let frame = self.filter_stream(now, line, frame, frames, out)?;
+        self.recover(now, line, frame, frames, out)
     }
 
     /// When a frame that is in a switch now has been there for the forwarding delay.

@@ -17,9 +17,11 @@ mod egress;
 mod executor;
 mod filter;
 mod forwarding;
+mod impairments;
 mod ingress;
 mod policing;
 mod ports;
+mod recoveries;
 mod second;
 mod statistics;
 mod stream_filters;
@@ -32,14 +34,18 @@ use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
 use chronoseal_core::{DiscardReason, Duration, NodeId, PortId, Priority, SimTime, StreamId};
 
 use self::beacon::BeaconTree;
-pub use self::config::{Beacon, Ends, Failure, Integration, Link, NetworkConfig, Route, RouteClass, RouteHop, Splice};
+pub use self::config::{
+    Beacon, Ends, Failure, FrameLoss, Integration, Link, NetworkConfig, Route, RouteClass, RouteHop, Splice,
+};
 pub use self::control::ClusterClocks;
 use self::control::Control;
 use self::executor::Executor;
 use self::filter::Filter;
 use self::forwarding::Forwarding;
+use self::impairments::Impairments;
 use self::policing::Account;
 pub use self::policing::{Charge, Policing};
+use self::recoveries::Recoveries;
 use self::second::Pairs;
 use self::statistics::Statistics;
 use self::stream_filters::Guards;
@@ -72,8 +78,7 @@ pub struct Network {
     forwarding: Forwarding,
     /// Of virtual links, by switch on their ways.
     accounts: Vec<Option<Account>>,
-    /// By link: from when on it is down.
-    down_from: Vec<SimTime>,
+    impairments: Impairments,
     /// The forwarding delay, if no random part is added to it and it takes time at all.
     fixed_delay: Option<Duration>,
     beacon_tree: BeaconTree,
@@ -85,6 +90,8 @@ pub struct Network {
     stamps_control: bool,
     /// Of switches that filter and police streams.
     guards: Option<Box<Guards>>,
+    /// Of switches where copies of frames meet.
+    recoveries: Option<Box<Recoveries>>,
     /// Frames that come to a switch may be others than those that every network has.
     has_special: bool,
     integration_cycle: u32,
@@ -187,17 +194,21 @@ impl Network {
             queues_at: (0..count).map(|line| config.switches[queueing(line)]).collect(),
             forwarding: Forwarding::new(count),
             accounts: config.routes.iter().flat_map(accounts).collect(),
-            down_from: (0..config.links.len()).map(|link| down_from(&config, link)).collect(),
+            impairments: Impairments::new(&config),
             fixed_delay: Some(config.forwarding_delay)
                 .filter(|delay| config.forwarding_jitter.is_zero() && *delay > Duration::ZERO)
-                // A stream filter judges a frame when it is there.
-                .filter(|_| config.psfp.is_empty()),
+                // A stream filter judges a frame when it is there, and which of two copies is the first is known then.
+                .filter(|_| config.psfp.is_empty() && config.recoveries.is_empty()),
             beacon_tree,
             control: config.clocks.as_ref().map(|clocks| Control::new(&config, clocks)),
             time_aware: config.time_aware.as_ref().map(|clocks| TimeAware::new(&config, clocks)),
             stamps_control: config.clocks.is_some() || config.time_aware.is_some(),
             guards: Guards::new(&config),
-            has_special: config.clocks.is_some() || config.time_aware.is_some() || !config.psfp.is_empty(),
+            recoveries: Recoveries::new(&config),
+            has_special: config.clocks.is_some()
+                || config.time_aware.is_some()
+                || !config.psfp.is_empty()
+                || !config.recoveries.is_empty(),
             integration_cycle: 0,
             rngs: (config.switches.iter())
                 .map(|switch| random::stream(config.seed, Purpose::Medium, u64::from(switch.0)))
@@ -262,17 +273,6 @@ fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> (V
         }
     };
     reserved.into_iter().enumerate().map(line).unzip()
-}
-
-/// From when on a link is down.
-fn down_from(config: &NetworkConfig, link: usize) -> SimTime {
-    config
-        .failures
-        .iter()
-        .filter(|failure| failure.link == link)
-        .map(|failure| failure.at)
-        .min()
-        .unwrap_or(SimTime::MAX)
 }
 
 /// The accounts of a virtual link at the switches on its way; none of another stream.
@@ -362,9 +362,11 @@ impl Medium for Network {
             Timer::Port(line) => self.look_at_port(now, line, frames, out),
             Timer::LineArrival(line) => {
                 let Some((frame, started)) = self.lines[line].take_arrived() else { return };
-                if now >= self.down_from[line / 2] {
+                if self.impairments.may_take(line, now)
+                    && let Some(reason) = self.impairments.take(line, now)
+                {
                     let stream = self.stream_of(frames.bytes(frame)).unwrap_or(StreamId::NONE);
-                    return self.discard(self.judges[line], frame, stream, DiscardReason::LinkDown, frames, out);
+                    return self.discard(self.judges[line], frame, stream, reason, frames, out);
                 }
                 if self.leads_to_switch(line) {
                     self.arrive(now, line, frame, frames, out);

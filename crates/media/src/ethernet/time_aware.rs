@@ -85,7 +85,9 @@ impl Network {
             self.keep_bridges_time(now, switch, frames, out);
         }
         // Both ends of a link see at once that it is down.
-        for (link, at) in self.down_from.iter().enumerate().filter(|(_, at)| count > 0 && **at < SimTime::MAX) {
+        for (link, at) in
+            self.impairments.down_from().iter().enumerate().filter(|(_, at)| count > 0 && **at < SimTime::MAX)
+        {
             let ends = [self.config.switch_behind(2 * link), self.config.switch_before(2 * link)];
             let timer = |switch: usize| MediumOutput::Timer { at: *at, timer: Timer::Control(switch).pack() };
             out.extend(ends.into_iter().flatten().map(timer));
@@ -169,7 +171,7 @@ impl Network {
         let node = self.config.switches[switch];
         let local = bridge.oscillator.local(now);
         for (port, line) in (1..).zip(&bridge.lines) {
-            if self.down_from[line / 2] <= now {
+            if self.impairments.down_from()[line / 2] <= now {
                 bridge.clock.set_link(local, port, false);
             }
         }

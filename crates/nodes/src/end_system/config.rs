@@ -1,9 +1,9 @@
 //! What an end system is built from.
 
 use chronoseal_core::{Duration, NodeId, Priority, StreamId};
+use chronoseal_media::recovery::RecoveryConfig;
 use chronoseal_wire::ethernet::VlanTag;
 
-use super::recovery::RecoveryConfig;
 use crate::clock::ClusterConfig;
 use crate::container::ContainerConfig;
 use crate::gateway::HandOver;

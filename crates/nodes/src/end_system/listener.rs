@@ -2,11 +2,11 @@
 
 use chronoseal_core::{DiscardReason, Duration, LocalTime, Work};
 use chronoseal_frameauth::Opener;
+use chronoseal_media::recovery::SequenceRecovery;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link::SequenceNumber;
 
 use super::config::{CarriedPdu, ListenerConfig, Replication};
-use super::recovery::SequenceRecovery;
 use super::redundancy::Redundancy;
 use super::virtual_link::IntegrityCheck;
 use crate::gateway::{HandOver, Mark, Pdu, number_of};

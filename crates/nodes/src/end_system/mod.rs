@@ -8,7 +8,6 @@ mod config;
 mod due_times;
 mod listener;
 mod receive;
-mod recovery;
 mod redundancy;
 mod relay;
 mod sub_virtual_links;
@@ -29,8 +28,6 @@ pub use self::config::{
     Application, CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, Replication, SendSlot, TalkerConfig,
     TalkerTiming, TaskRun, VirtualLinkConfig,
 };
-
-pub use self::recovery::{HISTORY_MAX, LatentErrors, RecoveryAlgorithm, RecoveryConfig};
 
 use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
 

@@ -3,9 +3,9 @@
 use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{DiscardReason, Duration, EventKind, LocalTime, PortId};
 use chronoseal_frameauth::Freshness;
+use chronoseal_media::recovery::{LatentErrors, RecoveryAlgorithm, RecoveryConfig};
 use chronoseal_nodes::end_system::{
-    EndSystem, EndSystemConfig, LatentErrors, ListenerConfig, RecoveryAlgorithm, RecoveryConfig, Replication,
-    TalkerConfig, TalkerTiming,
+    EndSystem, EndSystemConfig, ListenerConfig, Replication, TalkerConfig, TalkerTiming,
 };
 use chronoseal_wire::ethernet::{Frame, VlanTag};
 use chronoseal_wire::r_tag::RTag;

@@ -270,8 +270,9 @@ impl<'r> Ledger<'r> {
         for row in own.iter().filter(is_accepted) {
             copies.repeated += u64::from(!open.end(row));
         }
-        let mut lost: Vec<&FrameRow> = self.on_way.clone();
-        for row in own {
+        let mut lost = Vec::new();
+        // Switches eliminate copies as receivers do.
+        for row in self.on_way.iter().chain(own) {
             match row.outcome {
                 Outcome::Discarded(DiscardReason::CopyEliminated) => copies.eliminated += 1,
                 Outcome::Discarded(_) => lost.push(row),

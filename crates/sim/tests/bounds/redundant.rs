@@ -222,6 +222,97 @@ fn ring(seed: u64) -> String {
     text
 }
 
+/// Two rows of switches between the first and the last one, with rungs across over which copies go both ways and at whose ends they
+/// become one, and links that fail.
+fn ladder(seed: u64) -> String {
+    let rng = &mut random::stream(seed, Purpose::Medium, 5);
+    let rows = 1 + below(rng, 3);
+    // Twice as many ways with each rung, and a stream may have eight.
+    let first = below(rng, rows);
+    let rungs: Vec<usize> =
+        (0..rows).filter(|row| *row == first || (*row == (first + 1) % rows && below(rng, 2) == 0)).collect();
+    let switch = |side: usize, row: usize| format!("{}{row}", ["L", "R"][side]);
+    let mut names = vec!["start".to_owned(), "end".to_owned()];
+    names.extend((0..rows).flat_map(|row| [switch(0, row), switch(1, row)]));
+    let quoted = |names: &[String]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let mut links = Vec::new();
+    for side in 0..2 {
+        let mut last = "start".to_owned();
+        for next in (0..rows).map(|row| switch(side, row)).chain(["end".to_owned()]) {
+            links.push([last, next.clone()]);
+            last = next;
+        }
+    }
+    links.extend(rungs.iter().map(|row| [switch(0, *row), switch(1, *row)]));
+    let mut text = format!(
+        "schema_version = 2\nname = \"ladder\"\nseed = {seed}\nduration = \"{}ms\"\nfidelity = \"{}\"\n[segments.afdx.ethernet]\n\
+         rate = \"100Mbit/s\"\ncluster_cycle = \"20ms\"\nsync = \"ideal\"\nforwarding_delay = \"{}us\"\n{}\
+         class = {{ vlan = {{ pcp = 3 }} }}\nswitches = [{}]\nlinks = [\n",
+        DURATION.as_ms_f64(),
+        one_of(rng, &["timing", "bytes"]),
+        one_of(rng, &[0, 1, 16]),
+        one_of(rng, &["", "forwarding_jitter = { min = \"0us\", mean = \"4us\", max = \"30us\" }\n"]),
+        quoted(&names),
+    );
+    for [one, other] in &links {
+        let own = one_of(rng, &["", "", ", rate = \"10Mbit/s\"", ", rate = \"1Gbit/s\""]);
+        writeln!(text, "  {{ between = [\"{one}\", \"{other}\"]{own} }},").expect("a text takes all");
+    }
+    for (node, at) in ["start", "end", "start", "end"].iter().enumerate() {
+        writeln!(text, "  {{ between = [\"n{node}\", \"{at}\"] }},").expect("a text takes all");
+    }
+    text += "]\nfailures = [\n";
+    let (one, other) = (below(rng, links.len()), below(rng, links.len()));
+    for (place, link) in [one, other].into_iter().take(below(rng, 3)).enumerate() {
+        if place == 0 || link != one {
+            let ([one, other], at_ms) = (&links[link], one_of(rng, &[0, 50, 133]));
+            writeln!(text, "  {{ link = [\"{one}\", \"{other}\"], at = \"{at_ms}ms\" }},").expect("a text takes all");
+        }
+    }
+    text +=
+        "]\n[[protections]]\nname = \"tagged\"\nhmac = { hash = \"sha-256\", tag = \"16B\", freshness = \"full\" }\n";
+    for node in 0..4 {
+        let driver = one_of(rng, &["", "driver = { min = \"1us\", mean = \"5us\", max = \"40us\" }\n"]);
+        write!(text, "[[nodes]]\nname = \"n{node}\"\n{driver}").expect("a text takes all");
+    }
+    // By way: on which side it begins, and at which rungs it changes sides.
+    let ways: Vec<String> = (0..2usize << rungs.len())
+        .map(|way| {
+            let mut side = way & 1;
+            let mut over = Vec::new();
+            for row in 0..rows {
+                over.push(switch(side, row));
+                let rung = rungs.iter().position(|rung| *rung == row);
+                if rung.is_some_and(|rung| way >> (rung + 1) & 1 == 1) {
+                    side = 1 - side;
+                    over.push(switch(side, row));
+                }
+            }
+            format!("[{}]", quoted(&over))
+        })
+        .collect();
+    let mut eliminating: Vec<String> = rungs.iter().flat_map(|row| [switch(0, *row), switch(1, *row)]).collect();
+    eliminating.extend((below(rng, 2) == 0).then(|| "end".to_owned()));
+    for stream in 0..2 + below(rng, 4) {
+        let period_ms = one_of(rng, &[2, 4, 5, 10]);
+        let recovery = one_of(rng, &["", ", history = 64", ", reset_timeout = \"1ms\""]);
+        write!(
+            text,
+            "[[streams]]\nname = \"s{stream}\"\nfrom = \"n{}\"\nto = [{}]\nperiod = \"{period_ms}ms\"\nlength = \"{}B\"\n{}\
+             afdx = {{ class = {{ vlan = {{ pcp = {} }} }}, replication = {{ ways = [{}], eliminate_at = [{}]{recovery} }} }}\n",
+            one_of(rng, &[0, 2]),
+            one_of(rng, &["\"n1\"", "\"n3\"", "\"n1\", \"n3\""]),
+            one_of(rng, &[46, 100, 333, 800]),
+            one_of(rng, &["", "protection = \"tagged\"\n"]),
+            one_of(rng, &[1, 3, 6]),
+            ways.join(", "),
+            quoted(&eliminating),
+        )
+        .expect("a text takes all");
+    }
+    text
+}
+
 fn try_all(network: fn(u64) -> String) {
     let only = from_environment("REDUNDANT_SEED");
     let wanted = from_environment("REDUNDANT_NETWORKS").unwrap_or(NETWORKS);
@@ -251,4 +342,10 @@ fn a_virtual_link_over_two_networks_is_in_time_once_and_in_order_whatever_fails(
 #[test]
 fn a_stream_over_both_ways_round_a_ring_is_in_time_once_whatever_fails() {
     try_all(ring);
+}
+
+/// As above.
+#[test]
+fn a_stream_whose_copies_meet_in_switches_is_in_time_once_whatever_fails() {
+    try_all(ladder);
 }

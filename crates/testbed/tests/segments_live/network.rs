@@ -87,6 +87,8 @@ fn switched() -> Network {
         psfp: Default::default(),
         splices: Vec::new(),
         failures: Vec::new(),
+        frame_losses: Vec::new(),
+        recoveries: BTreeMap::new(),
         routes,
         ct_marker: DEFAULT_CT_MARKER,
         beacon: None,

@@ -5,7 +5,7 @@
 //! fastest. Copies start at one instant, so that how far apart they come is told by what their ways take alone.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_scenario::plan::{Ethernet, EthernetStream, RecoveryAlgorithm, Replication};
+use chronoseal_scenario::plan::{Copies, Ethernet, EthernetStream, RecoveryAlgorithm, Replication};
 
 use super::super::losses::{Cause, Risk, SkewRemedy};
 use super::super::{Arrivals, HopBound, Span, Why};
@@ -36,7 +36,8 @@ pub(super) fn too_late(view: Ethernet<'_>, arrivals: &Arrivals, solved: &Solved<
     let mut found = Vec::new();
     for stream in view.streams() {
         let Some((limit, remedy)) = limit(&stream, arrivals) else { continue };
-        let worst = stream.hop.to.iter().map(|node| (skew(view, solved, stream.id, *node), *node));
+        let receivers = stream.hop.to.iter().map(|node| (skew(view, solved, stream.id, *node), *node));
+        let worst = receivers.chain(skews_in_switches(view, solved, &stream));
         // Without a bound there is the most to fear.
         let worst = worst.max_by_key(|(skew, _)| skew.map_or(Duration::from_ps(i64::MAX), |skew| skew));
         let Some((skew, node)) = worst.filter(|(skew, _)| skew.is_none_or(|skew| skew > limit)) else { continue };
@@ -47,6 +48,18 @@ pub(super) fn too_late(view: Ethernet<'_>, arrivals: &Arrivals, solved: &Solved<
         });
     }
     found
+}
+
+/// The same for switches that eliminate copies, which are no further apart there than the slowest of them takes to a receiver.
+fn skews_in_switches(
+    view: Ethernet<'_>,
+    solved: &Solved<'_>,
+    stream: &EthernetStream<'_>,
+) -> Vec<(Option<Duration>, NodeId)> {
+    let Copies::Ways { recovering, .. } = stream.copies else { return Vec::new() };
+    let ways = stream.hop.to.iter().flat_map(|node| solved.transits(stream.id, *node));
+    let slowest = ways.collect::<Option<Vec<Span>>>().and_then(|ways| ways.into_iter().map(|way| way.max).max());
+    recovering.iter().map(|switch| (slowest, view.plan.own_node(view.id, usize::from(*switch)))).collect()
 }
 
 /// How far apart copies may come, and what to write if they come further; `None` for a stream without copies.

@@ -133,15 +133,9 @@ pub(super) fn in_slots(slots: &Slots<'_>) -> Vec<Risk> {
 /// Links that the scenario lets fail, for every stream over them. Behind one that fails the beacon does not come any more, so
 /// that nothing that is in slots can be relied on, and a station there loses its clock.
 pub(super) fn failing(view: Ethernet<'_>) -> Vec<Risk> {
-    let mut found = Vec::new();
+    let mut found = lossy(view);
     for failure in &view.segment.failures {
-        let switch = |switch: u16| view.plan.own_node(view.id, usize::from(switch));
-        let wiring = &view.segment.wiring;
-        let ends = match failure.link {
-            FailingLink::Station(node) => [node, switch(wiring.switch_of(node))],
-            FailingLink::Second(node) => [node, switch(wiring.switch_in_b(node).unwrap_or_default())],
-            FailingLink::Trunk(trunk) => wiring.trunks[trunk].ends.map(switch),
-        };
+        let ends = ends(view, failure.link);
         let is_between_switches = matches!(failure.link, FailingLink::Trunk(_));
         let is_hit = |stream: &EthernetStream<'_>| {
             // A copy that comes another way is enough.
@@ -161,6 +155,43 @@ pub(super) fn failing(view: Ethernet<'_>) -> Vec<Risk> {
         }
     }
     found
+}
+
+/// Links over which frames are lost, for every stream that has no way without one, and for the clocks.
+fn lossy(view: Ethernet<'_>) -> Vec<Risk> {
+    let mut found = Vec::new();
+    for stream in view.streams().filter(|stream| view.can_be_lost(stream)) {
+        let lossy = view.segment.frame_losses.iter().find(|loss| view.passes(&stream, loss.link));
+        let shares = stream.hop.to.iter().map(|node| (view.lost_share(&stream, *node), *node));
+        let worst = shares.max_by(|(one, _), (other, _)| one.total_cmp(other));
+        let (Some(loss), Some((share, node))) = (lossy, worst) else { continue };
+        // Shown rounded up, so that what is lost now and then is not shown as nothing.
+        let lost_ppb = (share * 1e9).ceil() as u64;
+        let cause = Cause::FramesLost { ends: ends(view, loss.link), node, lost_ppb };
+        found.push(Risk { segment: view.id, stream: Some(stream.id), cause });
+    }
+    let spoils = |link: FailingLink| match view.segment.sync {
+        Sync::Ideal => false,
+        Sync::Beacon => view.stations().any(|node| brings_beacon(view, link, node)),
+        Sync::As6802 | Sync::Gptp => true,
+    };
+    let spoiling = view.segment.frame_losses.iter().filter(|loss| spoils(loss.link));
+    found.extend(spoiling.map(|loss| {
+        let cause = Cause::ClockFramesLost { ends: ends(view, loss.link) };
+        Risk { segment: view.id, stream: None, cause }
+    }));
+    found
+}
+
+/// The two ends of a link.
+fn ends(view: Ethernet<'_>, link: FailingLink) -> [NodeId; 2] {
+    let switch = |switch: u16| view.plan.own_node(view.id, usize::from(switch));
+    let wiring = &view.segment.wiring;
+    match link {
+        FailingLink::Station(node) => [node, switch(wiring.switch_of(node))],
+        FailingLink::Second(node) => [node, switch(wiring.switch_in_b(node).unwrap_or_default())],
+        FailingLink::Trunk(trunk) => wiring.trunks[trunk].ends.map(switch),
+    }
 }
 
 /// True if the beacon can come to a station over a link: one that is on a shortest way from the first switch.

@@ -1,13 +1,13 @@
-//! Links that fail in a run, checked.
+//! Links that fail in a run, and links over which frames are lost, checked.
 
 use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId};
 
-use super::plan::{FailingLink, LinkFailure};
-use super::spec::{EthernetSegmentSpec, FailureSpec};
+use super::plan::{FailingLink, FrameLossPlan, LinkFailure};
+use super::spec::EthernetSegmentSpec;
 use super::wiring::Wiring;
-use crate::kinds::{Context, SegmentRequest};
+use crate::kinds::{Context, Place, SegmentRequest};
 use crate::limits::*;
 use crate::problem::Code;
 use crate::shape::shortened;
@@ -25,7 +25,7 @@ pub(super) fn resolve(
         let place = request.table.at("failures").entry(i);
         let at = place.clone().key("at");
         let at = context.within(&at, "the time of the failure", failure.at.0, Duration::ZERO, DURATION_MAX);
-        let Some(link) = link(request, (i, failure), switches, wiring, context) else { continue };
+        let Some(link) = link(request, (&place, &failure.link), switches, wiring, context) else { continue };
         if let Some((_, earlier)) = found.get(&link) {
             let earlier = request.table.at("failures").entry(*earlier).key("link");
             context.report_both(
@@ -42,19 +42,56 @@ pub(super) fn resolve(
     found.into_iter().map(|(link, (at, _))| LinkFailure { link, at }).collect()
 }
 
+/// The losses of a segment, in the order of their links.
+pub(super) fn frame_losses(
+    request: &SegmentRequest<'_>,
+    spec: &EthernetSegmentSpec,
+    switches: &[String],
+    wiring: &Wiring,
+    context: &mut Context<'_>,
+) -> Vec<FrameLossPlan> {
+    let mut found: BTreeMap<FailingLink, (f64, usize)> = BTreeMap::new();
+    for (i, loss) in spec.frame_losses.iter().enumerate() {
+        let place = request.table.at("frame_losses").entry(i);
+        if !(loss.ratio > 0.0 && loss.ratio <= 1.0) {
+            context.report(
+                Code::OutOfRange,
+                &place.clone().key("ratio"),
+                format!("the share of frames that are lost is {}", loss.ratio),
+                "no such share",
+                "write a number above 0 and at most 1: 0.2 for one frame in five",
+            );
+        }
+        let Some(link) = link(request, (&place, &loss.link), switches, wiring, context) else { continue };
+        if let Some((_, earlier)) = found.get(&link) {
+            let earlier = request.table.at("frame_losses").entry(*earlier).key("link");
+            context.report_both(
+                Code::BadLink,
+                (&place.key("link"), "again here"),
+                (&earlier, "first here"),
+                "two shares of lost frames are written for one link",
+                "leave one of the two out: a share holds for both directions",
+            );
+            continue;
+        }
+        found.insert(link, (loss.ratio, i));
+    }
+    found.into_iter().map(|(link, (ratio, _))| FrameLossPlan { link, ratio }).collect()
+}
+
 /// The link between two ends.
 fn link(
     request: &SegmentRequest<'_>,
-    (i, failure): (usize, &FailureSpec),
+    (place, written): (&Place<'_>, &[String]),
     switches: &[String],
     wiring: &Wiring,
     context: &mut Context<'_>,
 ) -> Option<FailingLink> {
-    let at = |end: usize| request.table.at("failures").entry(i).key("link").entry(end);
+    let at = |end: usize| place.clone().key("link").entry(end);
     let nodes: Vec<(usize, &str)> = request.nodes_on_it().map(|(number, node)| (number, node.name.as_str())).collect();
     let names: Vec<&str> = switches.iter().map(String::as_str).chain(nodes.iter().map(|(_, name)| *name)).collect();
     let mut end = |end: usize| {
-        let name = failure.link.get(end)?;
+        let name = written.get(end)?;
         context.find(name, &names, &at(end), "switch or node", "switches and nodes")
     };
     let (one, other) = (end(0), end(1));
@@ -76,8 +113,8 @@ fn link(
     if known.is_none() {
         context.report(
             Code::BadLink,
-            &request.table.at("failures").entry(i).key("link"),
-            format!("no link joins `{}` and `{}`", shortened(&failure.link[0]), shortened(&failure.link[1])),
+            &place.clone().key("link"),
+            format!("no link joins `{}` and `{}`", shortened(&written[0]), shortened(&written[1])),
             "no such link",
             format!("name the two ends of one of the links of `{}`", request.name),
         );

@@ -2,6 +2,7 @@
 
 mod classes;
 mod clocks;
+mod eliminations;
 mod failures;
 pub mod filter_spec;
 pub(crate) mod gated;

@@ -1,7 +1,10 @@
 //! The networks A and B of a segment (ARINC 664 part 7), and which of them a stream goes over.
 
+use std::collections::BTreeSet;
+
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_nodes::end_system::{RecoveryConfig, Replication};
+use chronoseal_media::recovery::RecoveryConfig;
+use chronoseal_nodes::end_system::Replication;
 
 use super::plan::{EthernetSegment, StreamClass, Sync};
 pub use super::spec::NetworkName;
@@ -25,8 +28,10 @@ pub enum Copies {
     },
     /// One over each of these ways of one network, with a redundancy tag (IEEE 802.1CB).
     Ways {
-        /// By copy: the switches that it may pass, those of its ends besides.
+        /// By copy: the switches that it may pass, those of its ends besides; where some recover, those that it passes, in their order.
         ways: Vec<Vec<u16>>,
+        /// Switches that pass one copy of each frame on.
+        recovering: BTreeSet<u16>,
         /// How receivers tell copies apart.
         recovery: RecoveryConfig,
     },
@@ -45,6 +50,11 @@ impl Copies {
             Self::BothNetworks { .. } => 2,
             Self::Ways { ways, .. } => ways.len(),
         }
+    }
+
+    /// True for a switch that passes one copy of each frame on.
+    pub fn recovers(&self, switch: u16) -> bool {
+        matches!(self, Self::Ways { recovering, .. } if recovering.contains(&switch))
     }
 
     /// True if frames have a redundancy tag.
@@ -80,7 +90,15 @@ impl Copies {
             Self::BothNetworks { .. } => {
                 [NetworkName::A, NetworkName::B].map(|network| way(network, over)).into_iter().collect()
             }
-            Self::Ways { ways, .. } => ways.iter().map(|over| way(NetworkName::A, Some(over))).collect(),
+            Self::Ways { ways, recovering, .. } if recovering.is_empty() => {
+                ways.iter().map(|over| way(NetworkName::A, Some(over))).collect()
+            }
+            Self::Ways { ways, .. } => {
+                let along = |over: &Vec<u16>| {
+                    Ok(StreamWay { network: NetworkName::A, hops: wiring.route_along(over, from, to)? })
+                };
+                ways.iter().map(along).collect()
+            }
         }
     }
 }

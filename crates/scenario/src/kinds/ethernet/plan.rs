@@ -71,6 +71,8 @@ pub struct EthernetSegment {
     pub virtual_links: VirtualLinkRules,
     /// Links that fail in a run, each once.
     pub failures: Vec<LinkFailure>,
+    /// Links over which frames are lost, each once.
+    pub frame_losses: Vec<FrameLossPlan>,
 }
 
 /// A link that fails in a run.
@@ -80,6 +82,15 @@ pub struct LinkFailure {
     pub link: FailingLink,
     /// From the start of the run; what is not over it then is lost.
     pub at: Duration,
+}
+
+/// A link over which frames are lost.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FrameLossPlan {
+    /// Which.
+    pub link: FailingLink,
+    /// The share of the frames in each direction that is lost on average, above 0, at most 1.
+    pub ratio: f64,
 }
 
 /// One of the links of a segment.

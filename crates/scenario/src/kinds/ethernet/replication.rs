@@ -4,16 +4,15 @@ use std::collections::BTreeSet;
 
 use chronoseal_core::Duration;
 use chronoseal_media::port::Selection;
-use chronoseal_nodes::end_system::{HISTORY_MAX, LatentErrors, RecoveryAlgorithm, RecoveryConfig};
+use chronoseal_media::recovery::{HISTORY_MAX, LatentErrors, RecoveryAlgorithm, RecoveryConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Memo;
 use super::networks::Copies;
 use super::plan::{EthernetHop, EthernetSegment};
-use super::routes;
 use super::spec::{ClassSpec, EthernetStreamSpec};
 use super::wiring::SwitchHop;
+use super::{Memo, eliminations, routes};
 use crate::kinds::{Context, HopRequest, OnSegment, Place, Segment};
 use crate::limits::*;
 use crate::problem::Code;
@@ -30,8 +29,14 @@ const WAYS_MAX: usize = 8;
 #[serde(deny_unknown_fields)]
 pub struct ReplicationSpec {
     /// For each copy the switches that it may pass between those of its ends. No two of these ways share a link between switches.
+    /// With `eliminate_at` the switches that it passes, all of them and in their order, and ways may share links.
     #[schemars(length(max = WAYS_MAX))]
     pub ways: Vec<Vec<String>>,
+    /// Switches where copies of a frame become one again, which goes on over every way from there; the receivers are at one switch
+    /// then. Default: none, and receivers alone eliminate copies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = SWITCHES_MAX))]
+    pub eliminate_at: Vec<String>,
     /// How receivers tell copies from new frames.
     #[serde(default)]
     pub recovery: RecoverySpec,
@@ -151,7 +156,8 @@ pub(super) fn copies(
         RecoverySpec::Match => RecoveryAlgorithm::Match,
     };
     let recovery = RecoveryConfig { algorithm, reset, ways: ways.len() as u16, latent };
-    Some(Copies::Ways { ways, recovery })
+    let recovering = eliminations::named(replication, &table(), memo, context);
+    Some(Copies::Ways { ways, recovering, recovery })
 }
 
 /// Whether the copies of each stream have ways of their own.
@@ -164,14 +170,16 @@ pub(super) fn check(
     let mut judged = BTreeSet::new();
     for stream in streams.iter().filter(|stream| judged.insert(stream.entry)) {
         let Some(EthernetHop { copies, over, .. }) = stream.hop.facet.get() else { continue };
-        if !matches!(copies, Copies::Ways { .. }) {
-            continue;
-        }
+        let Copies::Ways { recovering, .. } = copies else { continue };
         let at = Place::new("streams").entry(stream.entry).key(segment.name).key("replication");
         shaped_behind(segment, network, (stream, &at), context);
         let ways = copies.routes(&network.wiring, over.as_deref(), stream.hop.from, &stream.hop.to);
         // A way that there is not is a problem of its own.
         let Ok(ways) = ways else { continue };
+        if !recovering.is_empty() {
+            eliminations::check((segment, stream.name), &at, (&ways, recovering), &network.wiring, context);
+            continue;
+        }
         let mut taken: Vec<(usize, usize)> = Vec::new();
         for (number, way) in ways.iter().enumerate() {
             let shared = way.hops.iter().flat_map(|hop: &SwitchHop| &hop.onward).find_map(|trunk| {

@@ -115,6 +115,10 @@ fn judge(segment: &Segment<'_>, name: &str, hop: &HopPlan, at: &Place<'_>, conte
             let message =
                 format!("`{name}` does not reach `{}` over the switches it may pass on `{on}`", node(receiver));
             let help = match &ethernet.copies {
+                Copies::Ways { recovering, .. } if !recovering.is_empty() => format!(
+                    "name all the switches of each of `ways` in their order, such as `[{}]`, and stay with receivers at one switch",
+                    between.join(", ")
+                ),
                 Copies::Ways { .. } => {
                     format!("name the switches of each of `ways`, such as `[{}]`", between.join(", "))
                 }

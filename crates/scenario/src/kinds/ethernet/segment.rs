@@ -41,6 +41,7 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     segment.ports = links::ports(request, &spec, &switches, &segment, context);
     segment.stream_filters = stream_filters::resolve(request, &spec, &switches, context);
     segment.failures = failures::resolve(request, &spec, &switches, &segment.wiring, context);
+    segment.frame_losses = failures::frame_losses(request, &spec, &switches, &segment.wiring, context);
     if spec.max_transmission_delay.is_none() && segment.sync != Sync::As6802 {
         segment.max_transmission_delay = transmission_delay(&segment, request);
     }
@@ -140,6 +141,7 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
         stream_filters: StreamFilters::default(),
         virtual_links: virtual_links(table, &spec.virtual_links, context),
         failures: Vec::new(),
+        frame_losses: Vec::new(),
     };
     (segment, is_certain)
 }

@@ -115,6 +115,10 @@ pub struct EthernetSegmentSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = LINKS_MAX))]
     pub failures: Vec<FailureSpec>,
+    /// Links over which frames are lost by noise, each at most once. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = LINKS_MAX))]
+    pub frame_losses: Vec<FrameLossSpec>,
 }
 
 /// Streams that have one class on a segment.
@@ -160,6 +164,18 @@ pub struct FailureSpec {
     pub link: Vec<String>,
     /// So long after the start of the run; what is not over it then is lost.
     pub at: Quantity<Duration>,
+}
+
+/// A link over which frames are lost.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FrameLossSpec {
+    /// Its two ends.
+    #[schemars(length(min = 2, max = 2))]
+    pub link: Vec<String>,
+    /// The share of the frames in each direction that is lost on average, above 0, at most 1; each frame whatever became of those
+    /// before it.
+    pub ratio: f64,
 }
 
 /// A link between two switches, or between a switch and a node.

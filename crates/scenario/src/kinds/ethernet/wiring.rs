@@ -152,6 +152,31 @@ impl Wiring {
         self.tree(first, to, &ways).ok_or_else(none)
     }
 
+    /// The way from one node to others over these switches, one after the other, between that of the sender and that of the receivers.
+    ///
+    /// # Errors
+    /// [`RouteError::None`] if two of them that follow one another are not joined, or a receiver is not at the last one.
+    pub fn route_along(&self, over: &[u16], from: NodeId, to: &[NodeId]) -> Result<Vec<SwitchHop>, RouteError> {
+        let none = || RouteError::None { receiver: to.first().copied().unwrap_or(from) };
+        let last = to.first().map_or(0, |receiver| self.switch_of(*receiver));
+        let mut hops = vec![SwitchHop::new(self.switch_of(from), None)];
+        let others = over.iter().copied().chain([last]).filter(|_| !(over.is_empty() && last == hops[0].switch));
+        for next in others.collect::<Vec<_>>() {
+            let at = hops.len() - 1;
+            let ends = [hops[at].switch.min(next), hops[at].switch.max(next)];
+            let trunk = self.trunks.iter().position(|trunk| trunk.ends == ends).ok_or_else(none)?;
+            hops[at].onward.push(trunk);
+            hops.push(SwitchHop::new(next, Some(trunk)));
+        }
+        let end = hops.last_mut().ok_or_else(none)?;
+        let elsewhere = to.iter().find(|receiver| self.switch_of(**receiver) != last);
+        if let Some(receiver) = elsewhere {
+            return Err(RouteError::None { receiver: *receiver });
+        }
+        end.to = to.to_vec();
+        Ok(hops)
+    }
+
     /// What each switch does for these ways from the first one, each to one receiver; `None` if they meet again after they parted.
     fn tree(&self, first: u16, to: &[NodeId], ways: &[Vec<usize>]) -> Option<Vec<SwitchHop>> {
         let mut hops = vec![SwitchHop::new(first, None)];

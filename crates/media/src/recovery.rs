@@ -1,5 +1,8 @@
 //! Sequence recovery of IEEE 802.1CB-2017 §7.4.3: which frames with a redundancy tag are copies of others.
 //!
+//! Receivers and switches have the same function. What follows of authentication is about receivers: a switch has no keys, so there
+//! every frame of a stream counts, a forged one too.
+//!
 //! # What a copy changes before it is authenticated
 //! Nothing but the count of copies: [`SequenceRecovery::refuses`] only looks. The number of a frame counts once the frame has been
 //! opened, in [`SequenceRecovery::take`]. A receiver that waits for `reset` without a frame takes any number again.
@@ -50,9 +53,9 @@ pub struct LatentErrors {
     pub difference: u32,
 }
 
-/// The receiver's end of a stream with redundancy tags.
+/// The sequence recovery function of a stream: at its receiver, or at a switch where several of its ways meet.
 #[derive(Clone, Debug)]
-pub(super) struct SequenceRecovery {
+pub struct SequenceRecovery {
     config: RecoveryConfig,
     /// The number accepted that is the furthest ahead, and when a frame was accepted last; `None`: any is taken.
     last: Option<(u16, LocalTime)>,
@@ -68,7 +71,8 @@ pub(super) struct SequenceRecovery {
 }
 
 impl SequenceRecovery {
-    pub(super) fn new(config: RecoveryConfig) -> Self {
+    /// One that has seen no frame.
+    pub fn new(config: RecoveryConfig) -> Self {
         let (last, next_test, next_reset) = (None, None, None);
         let accepted_at = Box::new([LocalTime::ZERO; HISTORY_MAX as usize]);
         Self { config, last, history: 0, accepted_at, passed: 0, eliminated: 0, base: 0, next_test, next_reset }
@@ -81,7 +85,7 @@ impl SequenceRecovery {
     }
 
     /// Why a frame is not taken; `None` if it would be.
-    pub(super) fn refuses(&self, number: u16, at: LocalTime) -> Option<DiscardReason> {
+    pub fn refuses(&self, number: u16, at: LocalTime) -> Option<DiscardReason> {
         let ahead = self.ahead(number, at)?;
         match self.config.algorithm {
             RecoveryAlgorithm::Match => (ahead == 0).then_some(DiscardReason::CopyEliminated),
@@ -96,7 +100,7 @@ impl SequenceRecovery {
     }
 
     /// Counts a frame that was refused as a copy, and tells how much later than the first it came.
-    pub(super) fn eliminate(&mut self, number: u16, at: LocalTime) -> Duration {
+    pub fn eliminate(&mut self, number: u16, at: LocalTime) -> Duration {
         self.eliminated += 1;
         at - self.accepted_at[usize::from(number) % self.accepted_at.len()]
     }
@@ -105,7 +109,7 @@ impl SequenceRecovery {
     ///
     /// # Errors
     /// Why it is not taken.
-    pub(super) fn take(&mut self, number: u16, at: LocalTime) -> Result<(), DiscardReason> {
+    pub fn take(&mut self, number: u16, at: LocalTime) -> Result<(), DiscardReason> {
         if let Some(reason) = self.refuses(number, at) {
             self.eliminated += i64::from(reason == DiscardReason::CopyEliminated);
             return Err(reason);
@@ -133,7 +137,7 @@ impl SequenceRecovery {
 
     /// By how many copies more or fewer came than should have, if a test is due and finds too many. To be called before a frame
     /// is judged.
-    pub(super) fn latent_error(&mut self, at: LocalTime) -> Option<i64> {
+    pub fn latent_error(&mut self, at: LocalTime) -> Option<i64> {
         let latent = self.config.latent?;
         let missing = self.passed * (i64::from(self.config.ways) - 1) - self.eliminated;
         let test = self.next_test.get_or_insert(at + latent.period);
