@@ -349,7 +349,7 @@ impl Cause {
                 plan.node_name(*other)
             ),
             Self::FramesLost { ends: [one, other], node, lost_ppb } => format!(
-                "frames are lost over the link between `{}` and `{}`, and of this stream {} % do not come to `{}`: lead it, or a copy of it, \
+                "frames are lost over the link between `{}` and `{}`, and of this stream at least {} % do not come to `{}`: lead it, or a copy of it, \
                  over links without `frame_losses`, or take these out to see what holds else",
                 plan.node_name(*one),
                 plan.node_name(*other),

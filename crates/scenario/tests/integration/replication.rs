@@ -1,5 +1,7 @@
 //! Replication of frames (IEEE 802.1CB): what it becomes, and what a person sees for each thing that is wrong.
 
+use std::collections::BTreeSet;
+
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_scenario::plan::{Copies, FailingLink, LatentErrors, RecoveryAlgorithm, RecoveryConfig};
 use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, load};
@@ -43,6 +45,68 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("replication_history", Code::OutOfRange, WAYS, "ways = [[\"left\"], [\"right\"]], history = 1"),
     ("replication_reset", Code::OutOfRange, WAYS, "ways = [[\"left\"], [\"right\"]], reset_timeout = \"0s\""),
     (
+        "elimination_unknown_switch",
+        Code::UnknownName,
+        WAYS,
+        "ways = [[\"left\"], [\"right\"]], eliminate_at = [\"reer\"]",
+    ),
+    ("elimination_on_no_way", Code::BadReplication, WAYS, "ways = [[\"left\"]], eliminate_at = [\"right\"]"),
+    (
+        "elimination_not_joined",
+        Code::NoWay,
+        WAYS,
+        "ways = [[\"left\"], [\"rear\", \"right\"]], eliminate_at = [\"rear\"]",
+    ),
+    (
+        "elimination_at_one_of_two",
+        Code::BadReplication,
+        WAYS,
+        "ways = [[\"left\"], [\"right\"], [\"left\", \"right\"], [\"right\", \"left\"]], eliminate_at = [\"left\"]",
+    ),
+    (
+        "elimination_way_not_written",
+        Code::BadReplication,
+        WAYS,
+        "ways = [[\"left\"], [\"left\", \"right\"], [\"right\", \"left\"]], eliminate_at = [\"left\", \"right\"]",
+    ),
+    ("elimination_way_twice", Code::BadReplication, WAYS, "ways = [[\"left\"], [\"left\"]], eliminate_at = [\"rear\"]"),
+    (
+        "elimination_loop",
+        Code::BadReplication,
+        WAYS,
+        "ways = [[\"left\"], [\"left\", \"right\", \"front\", \"left\"]], eliminate_at = [\"rear\"]",
+    ),
+    (
+        "elimination_by_match",
+        Code::NotYet,
+        WAYS,
+        "ways = [[\"left\"], [\"right\"]], eliminate_at = [\"rear\"], recovery = \"match\"",
+    ),
+    (
+        "elimination_and_latent_errors",
+        Code::NotYet,
+        WAYS,
+        "ways = [[\"left\"], [\"right\"]], eliminate_at = [\"rear\"], latent_errors = { difference = 3 }",
+    ),
+    (
+        "frame_losses_of_no_link",
+        Code::BadLink,
+        "switches = [\"front\"",
+        "frame_losses = [{ link = [\"front\", \"rear\"], ratio = 0.1 }]\nswitches = [\"front\"",
+    ),
+    (
+        "frame_losses_twice",
+        Code::BadLink,
+        "switches = [\"front\"",
+        "frame_losses = [{ link = [\"front\", \"left\"], ratio = 0.1 }, { link = [\"left\", \"front\"], ratio = 0.2 }]\nswitches = [\"front\"",
+    ),
+    (
+        "frame_losses_of_nothing",
+        Code::OutOfRange,
+        "switches = [\"front\"",
+        "frame_losses = [{ link = [\"front\", \"left\"], ratio = 0 }]\nswitches = [\"front\"",
+    ),
+    (
         "replication_before_asynchronous_shapers",
         Code::BadReplication,
         "switches = [\"front\"",
@@ -81,7 +145,7 @@ fn each_copy_has_the_way_that_it_names_and_frames_a_tag_more() {
         ways: 2,
         latent: None,
     };
-    assert_eq!(*brake.copies, Copies::Ways { ways: vec![vec![1], vec![3]], recovery });
+    assert_eq!(*brake.copies, Copies::Ways { ways: vec![vec![1], vec![3]], recovering: BTreeSet::new(), recovery });
 }
 
 #[test]

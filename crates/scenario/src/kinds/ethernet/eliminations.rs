@@ -114,7 +114,7 @@ pub(super) fn check(
             ),
             "one is missing",
             match is_loop(&way) {
-                true => "copies would go round there: let a switch of this loop eliminate them, or lead the ways so that none goes round".to_owned(),
+                true => "lead the ways so that no copy comes to a switch twice".to_owned(),
                 false => format!("add `[{}]`, or lead the other ways past each other", between.join(", ")),
             },
         );
