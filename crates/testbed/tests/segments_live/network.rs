@@ -88,7 +88,7 @@ fn switched() -> Network {
         splices: Vec::new(),
         failures: Vec::new(),
         frame_losses: Vec::new(),
-        recoveries: BTreeMap::new(),
+        recoveries: Default::default(),
         routes,
         ct_marker: DEFAULT_CT_MARKER,
         beacon: None,

@@ -61,7 +61,7 @@ pub(super) fn config() -> NetworkConfig {
         splices: Vec::new(),
         failures: Vec::new(),
         frame_losses: Vec::new(),
-        recoveries: BTreeMap::new(),
+        recoveries: Default::default(),
         routes: vec![
             over_switch(RouteClass::TimeTriggered { ct_id: CT_ID }, 0, &[1], 60),
             over_switch(RouteClass::BestEffort { priority: 0 }, 2, &[1, 0], 1514),
