@@ -42,6 +42,12 @@ fn every_shipped_scenario_is_bounded() {
         let json = said.json();
         // What comes by radio is bounded by nothing, and neither is what meets a key exchange; neither is ever said to hold on paper.
         let unbounded = ["its-street.toml", "zonal-vehicle.toml", "group-key.toml"];
+        // Noise takes frames on every way, which paper knows as well as the simulator.
+        if path.ends_with("noisy-mesh.toml") {
+            said.assert_code(1);
+            assert_eq!(json["verdict"]["held"], "no", "{path}: {}", json["verdict"]);
+            continue;
+        }
         let held = if unbounded.iter().any(|file| path.ends_with(file)) { "not-bounded" } else { "yes" };
         let is_on_paper = |end: &serde_json::Value| end["holds"] != false;
         let ends_hold = json["end_to_end"]["ends"].as_array().is_some_and(|ends| ends.iter().all(is_on_paper));
