@@ -17,7 +17,7 @@ use super::{from_environment, outcome};
 /// So many networks are tried.
 const NETWORKS: u64 = 40;
 /// Of those with eight ways for each stream, which take their time to bound.
-const LADDERS: u64 = 15;
+const LADDERS: u64 = 25;
 /// Nothing is sent for so long before the end that it could still be under way.
 const DURATION: Duration = Duration::from_ms(300);
 
