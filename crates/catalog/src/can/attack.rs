@@ -45,7 +45,11 @@ pub(super) fn attacker(view: Can<'_>, id: NodeId) -> Result<Box<dyn Node + Send>
                 None => on_bus(CanAttackerKind::Replay(message.id), stream),
             }
         }
-        ThreatKind::Tamper(_) | ThreatKind::Withhold(_) | ThreatKind::Flood(_) | ThreatKind::Delay(..) => {
+        ThreatKind::Tamper(_)
+        | ThreatKind::Withhold(_)
+        | ThreatKind::Flood(_)
+        | ThreatKind::Delay(..)
+        | ThreatKind::OnClocks(_) => {
             Err(BuildError::Attack(id))
         }
         ThreatKind::Babble(_) => {

@@ -171,6 +171,13 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     }
     for attack in summary.attacks.iter().filter(|attack| attack.accepted > 0).take(NAMED_MAX) {
         let why = match (attack.authenticated, attack.replayable) {
+            _ if attack.is_on_clocks() => {
+                points.push(format!(
+                    "{} by {}: {} messages were used as those of an honest clock, because the protocol of clocks carries no tag.",
+                    attack.attack, attack.attacker, attack.accepted
+                ));
+                continue;
+            }
             (false, _) => "its stream carries no tag that is checked",
             (true, true) if attack.attack == "replay" => {
                 "its stream carries no freshness value, so a repeated frame has a valid tag"
