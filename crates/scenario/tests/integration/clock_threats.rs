@@ -15,7 +15,7 @@ precision = "10us"
 class = { best_effort = {} }
 sync = SYNC
 [segments.bus.can]
-rate = "500kbit/s"
+bit_rate = "500kbit/s"
 [[nodes]]
 name = "a"
 on = ["network"]
