@@ -219,7 +219,7 @@ pub struct AttackSummary {
     pub stopped_by_capacity: u64,
     /// Copies neither stopped nor accepted when the run ended.
     pub unaccounted: u64,
-    /// Copies a receiver took for real.
+    /// Copies a receiver took for real; of a grandmaster that is none the clocks that followed it.
     pub accepted: u64,
 }
 

@@ -143,6 +143,7 @@ fn whoever_claims_to_be_the_best_clock_is_followed_and_is_seen_against_the_time_
     let followed = off.rows.events.iter().filter(|row| row.event.kind == EventKind::GrandmasterChanged);
     assert_eq!(followed.filter(|row| row.node == NodeId(2)).last().unwrap().event.sequence, 1);
     assert_eq!((attack(&off).attack.as_str(), attack(&off).attempts), ("rogue-grandmaster", 1));
+    assert_eq!(attack(&off).accepted, 3, "the switch and two stations follow it");
     assert!(!off.summary.deadlines_held());
     // 2 ppm in 6 s are 12 us.
     let drifting = claim("drift = \"2ppm\"");
