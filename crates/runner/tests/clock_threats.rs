@@ -154,8 +154,7 @@ fn whoever_claims_to_be_the_best_clock_is_followed_and_is_seen_against_the_time_
 
 #[test]
 fn a_follow_up_that_is_changed_on_its_way_shifts_all_clocks_behind_it() {
-    let run =
-        attacked(STAR, "kind = { altered_time = { offset = \"20us\" } }\nat = { link = \"gm\" }\nstart = \"6s\"");
+    let run = attacked(STAR, "kind = { altered_time = { offset = \"20us\" } }\nat = { link = \"gm\" }\nstart = \"6s\"");
     assert!((19_900..20_200).contains(&difference(&run)), "{} ns", difference(&run));
     assert!((40..=48).contains(&attack(&run).accepted), "one in 125 ms: {:?}", attack(&run));
     assert!(!run.summary.deadlines_held());

@@ -49,9 +49,7 @@ pub(super) fn attacker(view: Can<'_>, id: NodeId) -> Result<Box<dyn Node + Send>
         | ThreatKind::Withhold(_)
         | ThreatKind::Flood(_)
         | ThreatKind::Delay(..)
-        | ThreatKind::OnClocks(_) => {
-            Err(BuildError::Attack(id))
-        }
+        | ThreatKind::OnClocks(_) => Err(BuildError::Attack(id)),
         ThreatKind::Babble(_) => {
             let first = CanId::Standard(StandardId::ZERO);
             let frame = CanFrame::classical(first, &[0; 8]).expect("8 bytes fit a classical frame");

@@ -22,11 +22,7 @@ pub(super) fn of(view: Ethernet<'_>, threat: &ThreatPlan, place: AttackPlace) ->
     Some(ClockAttack { kind, first: threat.start, every: threat.every, count: threat.count })
 }
 
-fn forged(
-    view: Ethernet<'_>,
-    (offset, of): (Duration, Option<NodeId>),
-    place: AttackPlace,
-) -> Option<ClockAttackKind> {
+fn forged(view: Ethernet<'_>, (offset, of): (Duration, Option<NodeId>), place: AttackPlace) -> Option<ClockAttackKind> {
     let node = match (place, of) {
         (AttackPlace::OnLink(_, node), _) => node,
         (_, of) => of?,
@@ -66,7 +62,8 @@ fn forged(
 /// The node's own part in a claim to be a better grandmaster than it is.
 pub(super) fn rogue(view: Ethernet<'_>, node: NodeId) -> Option<Rogue> {
     let plan = view.plan;
-    let is_in_it = |threat: &&ThreatPlan| plan.attackers[usize::from(threat.attacker)].place == AttackPlace::AtNode(node);
+    let is_in_it =
+        |threat: &&ThreatPlan| plan.attackers[usize::from(threat.attacker)].place == AttackPlace::AtNode(node);
     plan.threats.iter().filter(is_in_it).find_map(|threat| {
         let ThreatKind::OnClocks(ClockThreat::RogueGrandmaster(rogue)) = threat.kind else { return None };
         let clock = plan.nodes[node.index()].clock;

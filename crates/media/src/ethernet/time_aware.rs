@@ -147,7 +147,8 @@ impl Network {
                 let port = bridge.port(line ^ 1).unwrap_or_default();
                 let taken = bridge.clock.receive(local, port, first_bit, received.payload());
                 // Of what an attacker sent, all is told that was not used.
-                let told = |refusal| bridge.clock.reason(&refusal).or(is_attack.then_some(DiscardReason::NotSyncMaster));
+                let told =
+                    |refusal| bridge.clock.reason(&refusal).or(is_attack.then_some(DiscardReason::NotSyncMaster));
                 taken.err().and_then(told)
             }
             _ => None,

@@ -53,10 +53,7 @@ impl ThreatKind {
     /// The stream it aims at.
     pub const fn target(self) -> Option<StreamId> {
         match self {
-            Self::Spoof(stream)
-            | Self::Tamper(stream)
-            | Self::Replay(stream)
-            | Self::Withhold(stream) => Some(stream),
+            Self::Spoof(stream) | Self::Tamper(stream) | Self::Replay(stream) | Self::Withhold(stream) => Some(stream),
             Self::Babble(stream) | Self::Flood(stream) | Self::Delay(stream, _) => stream,
             Self::OnExchange(_) | Self::OnClocks(_) => None,
         }

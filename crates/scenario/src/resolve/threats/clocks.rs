@@ -16,9 +16,15 @@ const OFFSET_MAX: Duration = Duration::from_s(1);
 
 impl Context<'_> {
     /// A node that claims to be a better grandmaster than it is.
-    pub(super) fn rogue_grandmaster(&mut self, i: usize, spec: &ThreatSpec, rogue: &RogueGrandmasterSpec) -> ThreatKind {
+    pub(super) fn rogue_grandmaster(
+        &mut self,
+        i: usize,
+        spec: &ThreatSpec,
+        rogue: &RogueGrandmasterSpec,
+    ) -> ThreatKind {
         self.no_stream(i, spec);
-        for (key, _) in [("every", spec.every.is_some()), ("count", spec.count.is_some())].iter().filter(|(_, is)| *is) {
+        for (key, _) in [("every", spec.every.is_some()), ("count", spec.count.is_some())].iter().filter(|(_, is)| *is)
+        {
             self.report(
                 Code::ThreatPlace,
                 at!["threats", i, *key],
@@ -74,7 +80,10 @@ impl Context<'_> {
             self.report(
                 Code::NotYet,
                 at!["threats", i, "at", "node"],
-                format!("`{}` is on several segments, and attacks on the clock of such a node are not there yet", node.name),
+                format!(
+                    "`{}` is on several segments, and attacks on the clock of such a node are not there yet",
+                    node.name
+                ),
                 "on several segments",
                 "name a node that is on one segment",
             );
