@@ -97,9 +97,7 @@ impl Network {
     /// The attacker who takes what comes to the end of a line.
     #[inline]
     pub(super) fn attacker_behind(&self, line: usize) -> Option<Attachment> {
-        if self.time_aware.is_none() {
-            return None;
-        }
+        self.time_aware.as_ref()?;
         let splice = self.config.splices.iter().find(|splice| 2 * splice.victim == line)?;
         Some(Attachment { node: splice.attacker, port: PortId(0) })
     }

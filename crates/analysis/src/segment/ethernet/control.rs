@@ -114,7 +114,7 @@ impl Wired<'_> {
             let plan = self.view.plan;
             let distance = at_least(least_distance(parameters), plan.nodes[master.index()].clock.drift_max.0);
             let name = format!("control frames of `{}`", plan.node_name(*master));
-            self.to_compression(*master, compression_masters, frames(name, distance, Duration::ZERO));
+            self.send_to(*master, compression_masters, frames(name, distance, Duration::ZERO));
             for switch in compression_masters {
                 let compressing = plan.own_node(self.view.id, usize::from(*switch));
                 let name = format!("compressed control frames of `{}`", plan.node_name(compressing));
@@ -175,7 +175,7 @@ impl Wired<'_> {
     }
 
     /// Sends frames from a station to some switches.
-    fn to_compression(&mut self, from: NodeId, switches: &[u16], mut frames: RoutedStream) {
+    fn send_to(&mut self, from: NodeId, switches: &[u16], mut frames: RoutedStream) {
         let Some(uplink) = self.stations.get(&from) else { return };
         let reached = self.reached_from(self.view.segment.wiring.switch_of(from));
         let before = |switch: u16| reached.iter().find(|(other, _)| *other == switch).and_then(|(_, before)| *before);
