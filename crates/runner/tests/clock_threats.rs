@@ -92,7 +92,7 @@ fn difference_in_the_end(run: &Run) -> i64 {
 }
 
 fn lost(run: &Run, node: &str) -> u64 {
-    run.summary.clocks.iter().find(|clock| clock.node == node).unwrap().lost.into()
+    run.summary.clocks.iter().find(|clock| clock.node == node).unwrap().lost
 }
 
 fn attack(run: &Run) -> &AttackSummary {
@@ -124,8 +124,8 @@ fn over_a_link_that_a_box_makes_too_long_no_time_is_taken() {
     let run = attacked(&text, "kind = { delay = { by = \"3us\" } }\nat = { link = \"gm\" }\nstart = \"6s\"");
     assert_eq!(lost(&run, "gm"), 1, "its port is not asCapable any more");
     let follows = |node: u16| {
-        let changes = run.rows.events.iter().filter(|row| row.event.kind == EventKind::GrandmasterChanged);
-        changes.filter(|row| row.node == NodeId(node)).last().unwrap().event.sequence
+        let mut changes = run.rows.events.iter().filter(|row| row.event.kind == EventKind::GrandmasterChanged);
+        changes.rfind(|row| row.node == NodeId(node)).unwrap().event.sequence
     };
     assert_ne!(follows(1), 0, "the others choose another one");
     assert_eq!(follows(1), follows(2));
@@ -140,8 +140,8 @@ fn whoever_claims_to_be_the_best_clock_is_followed_and_is_seen_against_the_time_
     };
     let off = claim("offset = \"50us\"");
     assert!((50_000..51_000).contains(&difference(&off)), "{} ns", difference(&off));
-    let followed = off.rows.events.iter().filter(|row| row.event.kind == EventKind::GrandmasterChanged);
-    assert_eq!(followed.filter(|row| row.node == NodeId(2)).last().unwrap().event.sequence, 1);
+    let mut followed = off.rows.events.iter().filter(|row| row.event.kind == EventKind::GrandmasterChanged);
+    assert_eq!(followed.rfind(|row| row.node == NodeId(2)).unwrap().event.sequence, 1);
     assert_eq!((attack(&off).attack.as_str(), attack(&off).attempts), ("rogue-grandmaster", 1));
     assert_eq!(attack(&off).accepted, 3, "the switch and two stations follow it");
     assert!(!off.summary.deadlines_held());
