@@ -374,6 +374,12 @@ pub enum AttackKind {
     Flood,
     /// Passes a frame on later than it came.
     Delay,
+    /// Makes up a message that tells the time.
+    ForgedTime,
+    /// Changes the time that a message tells, on its way.
+    AlteredTime,
+    /// Claims to be a better grandmaster than it is (IEEE 802.1AS).
+    RogueGrandmaster,
 }
 
 impl DiscardReason {
@@ -592,12 +598,27 @@ impl StoppedBy {
 
 impl AttackKind {
     /// Every kind.
-    pub const ALL: [Self; 7] =
-        [Self::Spoof, Self::Tamper, Self::Replay, Self::Withhold, Self::Babble, Self::Flood, Self::Delay];
+    pub const ALL: [Self; 10] = [
+        Self::Spoof,
+        Self::Tamper,
+        Self::Replay,
+        Self::Withhold,
+        Self::Babble,
+        Self::Flood,
+        Self::Delay,
+        Self::ForgedTime,
+        Self::AlteredTime,
+        Self::RogueGrandmaster,
+    ];
+
+    /// True if it is one on clocks and on nothing else.
+    pub const fn is_on_clocks(self) -> bool {
+        matches!(self, Self::ForgedTime | Self::AlteredTime | Self::RogueGrandmaster)
+    }
 
     /// True if the frame that follows is the attacker's own, false if there is none or it is what came, unchanged.
     pub const fn makes_frame(self) -> bool {
-        !matches!(self, Self::Withhold | Self::Delay)
+        !matches!(self, Self::Withhold | Self::Delay | Self::RogueGrandmaster)
     }
 
     /// As shown to people and written to results.
@@ -610,6 +631,9 @@ impl AttackKind {
             Self::Babble => "babble",
             Self::Flood => "flood",
             Self::Delay => "delay",
+            Self::ForgedTime => "forged-time",
+            Self::AlteredTime => "altered-time",
+            Self::RogueGrandmaster => "rogue-grandmaster",
         }
     }
 }

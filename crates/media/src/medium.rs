@@ -116,11 +116,12 @@ pub enum MediumOutput {
         /// When its first bit left.
         departed_at: SimTime,
     },
-    /// The medium threw a frame away at a node of its own (a switch). The driver releases the reference.
+    /// A frame ended at a node of the medium itself (a switch), which threw it away, or took it for what it was not. The driver releases
+    /// the reference.
     Discard {
         /// Which node.
         node: NodeId,
-        /// Of kind [`chronoseal_core::EventKind::Discarded`].
+        /// Of kind [`chronoseal_core::EventKind::Discarded`] or [`chronoseal_core::EventKind::Delivered`].
         event: Event,
         /// Which frame.
         frame: FrameId,

@@ -11,7 +11,7 @@
 //!   its segments, can start anew, and can be taken over by an attacker.
 //! - [`container`]: frames in which a gateway has put PDUs of several streams, and what a receiver makes of them.
 //! - [`segmentation::Sender`] and [`segmentation::Receiver`]: messages longer than a CAN frame, as ISO-TP has them.
-//! - [`attacker::Attacker`]: forges, changes and repeats frames, on a port of its own or on a station's link.
+//! - [`attacker::Attacker`]: forges, changes and repeats frames, on a port of its own or on a station's link, and works on clocks.
 //!
 //! How a stream is protected, and what a kind of station cannot do, is in [`protection`], once for all of them.
 //!
@@ -23,7 +23,13 @@
 //! use chronoseal_core::{Command, Input, LocalTime, Node, NodeId, Output, PortId};
 //! use chronoseal_nodes::{Attacker, AttackerConfig};
 //!
-//! let mut node = Attacker::new(AttackerConfig { node: NodeId(2), on_link: true, attacks: vec![], seed: 1 });
+//! let mut node = Attacker::new(AttackerConfig {
+//!     node: NodeId(2),
+//!     on_link: true,
+//!     attacks: vec![],
+//!     on_clocks: vec![],
+//!     seed: 1,
+//! });
 //! let (now, mut buffer) = (LocalTime::ZERO, [0; 1536]);
 //! node.handle_input(now, Input::Command(Command::Start))?;
 //! node.handle_input(now, Input::Frame { port: PortId(0), rx_at: now, bytes: &[7; 60] })?;

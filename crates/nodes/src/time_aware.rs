@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use chronoseal_clocksync::gptp::{ClockEffect, DeviceClock, Parameters, PortParameters, Stamp};
-use chronoseal_core::{DiscardReason, Duration, Event, LocalTime};
+use chronoseal_clocksync::gptp::{ClockEffect, DeviceClock, Parameters, PortParameters, Pretence, Stamp};
+use chronoseal_core::oscillator::RateDeviation;
+use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, LocalTime, StreamId};
 use chronoseal_media::line::LineSpeed;
 
 /// The only port of an end station.
@@ -18,8 +19,25 @@ pub struct TimeAwareConfig {
     pub port: PortParameters,
     /// Of its stamps; zero: they are exact.
     pub granularity: Duration,
+    /// What it claims to be from a time on, if it is not honest.
+    pub rogue: Option<Rogue>,
     /// How long frames take on its link: a stamp is that of a frame's first bit, and its last bit is what a station is told of.
     pub speed: LineSpeed,
+}
+
+/// A station that claims to be a better grandmaster than it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rogue {
+    /// From this time of its oscillator on.
+    pub from: LocalTime,
+    /// `priority1` that it announces.
+    pub priority1: u8,
+    /// `clockClass` that it announces.
+    pub clock_class: u8,
+    /// How far ahead its time is as a grandmaster.
+    pub offset: Duration,
+    /// How much faster it runs then.
+    pub drift: RateDeviation,
 }
 
 /// What such a clock did, or wants done.
@@ -44,11 +62,21 @@ pub struct TimeAwareClock {
     writes: (Vec<u8>, Option<u64>),
     /// How many messages with a number it has sent.
     sent: u64,
+    /// What it will claim, until it does.
+    rogue: Option<Rogue>,
 }
 
 impl TimeAwareClock {
     pub(crate) const fn new(config: TimeAwareConfig) -> Self {
-        Self { config, clock: None, effects: VecDeque::new(), leaving: Vec::new(), writes: (Vec::new(), None), sent: 0 }
+        Self {
+            config,
+            clock: None,
+            effects: VecDeque::new(),
+            leaving: Vec::new(),
+            writes: (Vec::new(), None),
+            sent: 0,
+            rogue: None,
+        }
     }
 
     /// Power-on.
@@ -57,6 +85,7 @@ impl TimeAwareClock {
         self.effects.clear();
         // A clock whose parameters are out of bounds never begins.
         self.clock = DeviceClock::new(parameters, &[*port], *granularity, now).ok();
+        self.rogue = self.config.rogue;
     }
 
     pub(crate) fn is_synchronised(&self) -> bool {
@@ -110,6 +139,15 @@ impl TimeAwareClock {
 
     /// The next thing it did or wants done by a time.
     pub(crate) fn next_effect(&mut self, now: LocalTime) -> Option<TimeAwareEffect> {
+        if let Some(rogue) = self.rogue.take_if(|rogue| rogue.from <= now)
+            && let Some(clock) = &mut self.clock
+        {
+            let attacked = EventKind::Attacked(AttackKind::RogueGrandmaster);
+            self.effects.push_back(TimeAwareEffect::Event(Event::of(attacked, StreamId::NONE, 0)));
+            let pretended = Pretence { offset: rogue.offset, drift: rogue.drift };
+            clock.pretend(now, (rogue.priority1, rogue.clock_class), pretended);
+            self.collect();
+        }
         if self.effects.is_empty()
             && let Some(clock) = self.clock.as_mut().filter(|clock| clock.wake_at() <= now)
         {
@@ -124,7 +162,8 @@ impl TimeAwareClock {
         if !self.effects.is_empty() {
             return Some(LocalTime::from_ps(i64::MIN));
         }
-        self.clock.as_ref().map(DeviceClock::wake_at)
+        let rogue = self.rogue.map(|rogue| rogue.from);
+        self.clock.as_ref().map(|clock| rogue.map_or(clock.wake_at(), |from| from.min(clock.wake_at())))
     }
 
     fn collect(&mut self) {

@@ -192,7 +192,7 @@ pub struct Spread {
 /// What became of one attack.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct AttackSummary {
-    /// What the attacker did: `spoof`, `tamper`, `replay`.
+    /// What the attacker did, by the name of a [`chronoseal_core::AttackKind`].
     pub attack: String,
     /// The attacker, whose name says where it sits.
     pub attacker: String,
@@ -219,7 +219,7 @@ pub struct AttackSummary {
     pub stopped_by_capacity: u64,
     /// Copies neither stopped nor accepted when the run ended.
     pub unaccounted: u64,
-    /// Copies a receiver took for real.
+    /// Copies a receiver took for real; of a grandmaster that is none the clocks that followed it.
     pub accepted: u64,
 }
 
@@ -427,6 +427,11 @@ impl ClockSummary {
 }
 
 impl AttackSummary {
+    /// True if it was aimed at clocks.
+    pub fn is_on_clocks(&self) -> bool {
+        chronoseal_core::AttackKind::ALL.into_iter().any(|kind| kind.is_on_clocks() && kind.name() == self.attack)
+    }
+
     /// Copies stopped, by whatever.
     pub fn stopped(&self) -> u64 {
         self.stopped_by_format

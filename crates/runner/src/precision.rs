@@ -3,12 +3,17 @@
 //! Clocks of a cluster are read at nearly the same time, and compared as they were read. A clock of IEEE 802.1AS tells at times of its own
 //! what it shows and how fast it runs by its oscillator, which the plan has; what it shows between two such readings follows from
 //! that, so that all clocks are compared at one instant.
+//!
+//! Who follows a grandmaster that lies agrees with all others who do. From the first attack on clocks on the time of the grandmaster
+//! until then therefore goes on as one more clock, by the oscillator of that grandmaster.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::oscillator::RateDeviation;
-use chronoseal_core::{Duration, Event, EventKind, NodeId, Oscillator, SimTime};
+use chronoseal_core::{Duration, Event, EventKind, NodeId, Oscillator, SimTime, StreamId};
 use chronoseal_media::medium::Series;
 use chronoseal_results::{CLOCK_DIFFERENCE, CLOCK_OFFSET};
 use chronoseal_scenario::plan::SegmentId;
@@ -22,6 +27,10 @@ pub(crate) struct Precision {
     window: Duration,
     /// By segment: the largest difference in each window.
     found: Vec<Vec<Duration>>,
+    /// By node: on the clocks of which segment it works if it attacks.
+    attacks_on: Vec<Option<usize>>,
+    /// By segment: the clock of the grandmaster when the first attack began.
+    unattacked: Vec<Option<Clock>>,
 }
 
 #[derive(Clone)]
@@ -98,11 +107,38 @@ impl Precision {
             }
         }
         let found = vec![Vec::new(); cycles.len()];
-        Self { found, cycles, clocks, window: chronoseal_catalog::load_window(plan) }
+        let on_segment = |node: NodeId| match plan.attacker(node) {
+            Some(attacker) => attacker.place.segment().map(SegmentId::index),
+            None => clocks.get(node.index())?.as_ref().map(|clock| clock.segment),
+        };
+        let attacks_on = plan.node_ids().map(on_segment).collect();
+        let unattacked = vec![None; cycles.len()];
+        Self { found, cycles, clocks, window: chronoseal_catalog::load_window(plan), attacks_on, unattacked }
+    }
+
+    /// An attack on clocks begins: keeps the clock of the grandmaster that most follow.
+    fn attacked(&mut self, node: NodeId) {
+        let Some(segment) = self.attacks_on.get(node.index()).copied().flatten() else { return };
+        if self.unattacked[segment].is_some() {
+            return;
+        }
+        let mut followers: BTreeMap<NodeId, usize> = BTreeMap::new();
+        let of_segment = self.clocks.iter().flatten().filter(|clock| clock.segment == segment);
+        for grandmaster in of_segment.filter_map(|clock| clock.grandmaster) {
+            *followers.entry(grandmaster).or_default() += 1;
+        }
+        let most = followers.into_iter().max_by_key(|(node, count)| (*count, Reverse(*node)));
+        let clock = most.and_then(|(grandmaster, _)| self.clocks.get(grandmaster.index())?.clone());
+        self.unattacked[segment] = clock.map(|clock| Clock { cut_off_at: SimTime::MAX, ..clock });
     }
 
     /// A node tells of its clock.
     pub(crate) fn tell(&mut self, at: SimTime, node: NodeId, event: &Event) {
+        if let EventKind::Attacked(kind) = event.kind
+            && (kind.is_on_clocks() || event.stream == StreamId::NONE)
+        {
+            self.attacked(node);
+        }
         let Some(Some(clock)) = self.clocks.get_mut(node.index()) else { return };
         let segment = clock.segment;
         match event.kind {
@@ -135,7 +171,7 @@ impl Precision {
         // Clocks of one cluster are read at nearly the same time; one that was not read since has left it.
         let Some(since) = self.cycles[segment].map(|cycle| at - cycle / 2) else { return };
         let of_segment = self.clocks.iter().flatten().filter(|clock| clock.segment == segment);
-        let ahead = of_segment.filter_map(|clock| clock.ahead(at, since));
+        let ahead = of_segment.chain(&self.unattacked[segment]).filter_map(|clock| clock.ahead(at, since));
         let (low, high) = ahead.fold((i64::MAX, i64::MIN), |(low, high), ahead| (low.min(ahead), high.max(ahead)));
         if low > high {
             return;

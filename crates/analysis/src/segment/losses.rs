@@ -69,6 +69,13 @@ pub enum Cause {
         /// The largest transmission delay of the segment.
         limit: Duration,
     },
+    /// The clocks of a cluster can need longer to start than the run lasts.
+    ClusterStart {
+        /// So long.
+        needed: Duration,
+        /// Of the run.
+        duration: Duration,
+    },
     /// A segment takes its stations' clocks for the switch's, and one of them shows another time.
     NoBeacon {
         /// Whose.
@@ -274,6 +281,9 @@ impl Cause {
             Self::ControlDelay { delay, limit } => format!(
                 "a control frame can be under way for {delay}, and one older than the largest transmission delay of {limit} is \
                  not used: write `max_transmission_delay = \"{delay}\"`, or leave it out"
+            ),
+            Self::ClusterStart { needed, duration } => format!(
+                "the cluster can need {needed} from cold to stable, and the run ends after {duration}: write a longer duration"
             ),
             Self::NoBeacon { node } => format!(
                 "with `sync = \"ideal\"` nothing keeps the clock of `{}` with the switch's, and it is not exact: write \

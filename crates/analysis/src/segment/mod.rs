@@ -249,8 +249,10 @@ pub enum Why {
         "not bounded: threats on links are not counted yet where streams share a virtual link; give each stream a virtual link of its own, or leave the threats out"
     )]
     ThreatenedShares,
-    /// Control frames of a cluster go before all others, and how many of them a start takes is not counted yet.
-    #[error("not bounded: the control frames of an AS6802 cluster go first")]
+    /// Control frames of a cluster go before all others, and are counted only where nothing can disturb the cluster.
+    #[error(
+        "not bounded: the control frames of an AS6802 cluster go first, and are counted only in a cluster of standard integrity without tasks, threats, links that fail and gateways that reboot, on nodes whose processors take no time"
+    )]
     ClusterClocks,
     /// Messages of IEEE 802.1AS go before all others, and how many of them the choice of a grandmaster takes is not counted.
     #[error(

@@ -45,9 +45,11 @@ pub(super) fn attacker(view: Can<'_>, id: NodeId) -> Result<Box<dyn Node + Send>
                 None => on_bus(CanAttackerKind::Replay(message.id), stream),
             }
         }
-        ThreatKind::Tamper(_) | ThreatKind::Withhold(_) | ThreatKind::Flood(_) | ThreatKind::Delay(..) => {
-            Err(BuildError::Attack(id))
-        }
+        ThreatKind::Tamper(_)
+        | ThreatKind::Withhold(_)
+        | ThreatKind::Flood(_)
+        | ThreatKind::Delay(..)
+        | ThreatKind::OnClocks(_) => Err(BuildError::Attack(id)),
         ThreatKind::Babble(_) => {
             let first = CanId::Standard(StandardId::ZERO);
             let frame = CanFrame::classical(first, &[0; 8]).expect("8 bytes fit a classical frame");

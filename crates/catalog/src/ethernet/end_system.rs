@@ -74,6 +74,7 @@ fn time_aware(view: Ethernet<'_>, id: NodeId) -> Option<TimeAwareConfig> {
         parameters: clocks.parameters_of(super::medium::identity(id), *clocks.stations.get(&id)?),
         port: clocks.port,
         granularity: clocks.granularity,
+        rogue: super::clock_attacks::rogue(view, id),
         speed: super::medium::speed_of(view.segment, view.segment.link_of(id).parameters),
     })
 }

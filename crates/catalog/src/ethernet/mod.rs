@@ -1,5 +1,6 @@
 //! Ethernet: end systems around switches with a schedule table.
 
+mod clock_attacks;
 mod describe;
 mod end_system;
 mod medium;
@@ -225,8 +226,12 @@ fn destination(view: Ethernet<'_>, id: StreamId, class: StreamClass) -> MacAddre
 
 fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<AttackerConfig, BuildError> {
     let place = view.plan.attacker(id).ok_or(BuildError::UnknownNode(id))?.place;
-    let mut attacks = Vec::new();
+    let (mut attacks, mut on_clocks) = (Vec::new(), Vec::new());
     for threat in view.threats_of(id) {
+        if let Some(attack) = clock_attacks::of(view, threat, place) {
+            on_clocks.push(attack);
+            continue;
+        }
         // Who aims at no stream takes all that it could be: one after the other.
         let targets: Vec<EthernetStream<'_>> = match (threat.kind.target(), place) {
             (Some(target), _) => vec![view.stream(target).ok_or(BuildError::Attack(id))?],
@@ -238,7 +243,7 @@ fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<
         }
     }
     let on_link = matches!(place, AttackPlace::OnLink(..));
-    Ok(AttackerConfig { node: id, on_link, attacks, seed: view.plan.seed })
+    Ok(AttackerConfig { node: id, on_link, attacks, on_clocks, seed: view.plan.seed })
 }
 
 /// An attack on one stream, the `number`th of several that take turns; `None` if it never has its turn.

@@ -8,7 +8,7 @@ use chronoseal_wire::gptp::ClockIdentity;
 use chronoseal_wire::virtual_link;
 
 use super::parameters::interval;
-use super::{Effect, ParameterError, Parameters, PortParameters, PortRole, Refusal, Stamp, TimeAwareSystem};
+use super::{Effect, ParameterError, Parameters, PortParameters, PortRole, Pretence, Refusal, Stamp, TimeAwareSystem};
 
 /// Requests in a row after which a neighbour that does not answer counts as gone for a grandmaster, which hears nothing else of it.
 const SILENT_AFTER: u8 = 2;
@@ -175,6 +175,18 @@ impl DeviceClock {
     pub fn wake_at(&self) -> LocalTime {
         let acquires = self.followed.filter(|_| !self.is_acquired).map(|(_, since)| since + self.settling());
         acquires.map_or(self.system.wake_at(), |at| at.min(self.system.wake_at()))
+    }
+
+    /// Announces another `priority1` and `clockClass` from now on, and serves a time that is off whenever it is the grandmaster: what a
+    /// station does that is not honest.
+    pub fn pretend(&mut self, now: LocalTime, claimed: (u8, u8), pretence: Pretence) {
+        let before = self.shown(now);
+        self.system.pretend(now, claimed, pretence);
+        self.settle(now, before);
+        let by = self.shown(now) - before;
+        if self.is_acquired && by != Duration::ZERO {
+            self.effects.push_back(ClockEffect::Shown { before, by, rate: self.system.rate() });
+        }
     }
 
     /// What it did or wants done, in order.

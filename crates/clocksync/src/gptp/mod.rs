@@ -126,6 +126,15 @@ pub enum Effect {
     },
 }
 
+/// By what the time is off that a grandmaster serves which is not honest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pretence {
+    /// How far ahead it is when it becomes the grandmaster.
+    pub offset: chronoseal_core::Duration,
+    /// How much faster it runs from then on.
+    pub drift: RateDeviation,
+}
+
 /// Why a message was not used. The system is then as it was before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]

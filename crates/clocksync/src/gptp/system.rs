@@ -11,7 +11,7 @@ use super::peer_delay::RATE_DEVIATION_MAX;
 use super::port::{Heard, Port};
 use super::selection::{PriorityVector, select};
 use super::time_base::{SyncInformation, TimeBase, rate_from_wire};
-use super::{Effect, ParameterError, Parameters, PortParameters, PortRole, Refusal};
+use super::{Effect, ParameterError, Parameters, PortParameters, PortRole, Pretence, Refusal};
 
 /// A correction of an hour is none that bridges and links of a network of time-aware systems make.
 const CORRECTION_MAX: Duration = Duration::from_s(3600);
@@ -29,6 +29,8 @@ pub struct TimeAwareSystem {
     pub(super) base: TimeBase,
     /// True after the first Sync of the grandmaster that is followed now.
     has_sync: bool,
+    /// By what the time is off that it serves as a grandmaster.
+    pretence: Pretence,
     /// Of this clock as a grandmaster: how often it took over from another one.
     pub(super) time_base_indicator: u16,
     pub(super) next_sync: LocalTime,
@@ -52,6 +54,7 @@ impl TimeAwareSystem {
             best,
             slave: None,
             has_sync: false,
+            pretence: Pretence::default(),
             time_base_indicator: 0,
             next_sync: start,
             effects: VecDeque::new(),
@@ -272,10 +275,29 @@ impl TimeAwareSystem {
     /// time what it shows then.
     fn become_grandmaster(&mut self, now: LocalTime, had_sync: bool) {
         self.base = TimeBase { local: now, time: self.base.time(now), rate: self.base.rate };
+        self.mislead();
         if had_sync {
             self.time_base_indicator = self.time_base_indicator.wrapping_add(1);
         }
         self.next_sync = now;
+    }
+
+    /// Announces another `priority1` and `clockClass` from now on, and serves a time that is off whenever it is the grandmaster.
+    pub(super) fn pretend(&mut self, now: LocalTime, (priority1, class): (u8, u8), pretence: Pretence) {
+        let was_grandmaster = self.is_grandmaster();
+        let identity = &mut self.parameters.identity;
+        (identity.priority1, identity.quality.class) = (priority1, class);
+        self.pretence = pretence;
+        self.reselect(now);
+        if was_grandmaster && self.is_grandmaster() {
+            self.base = TimeBase { local: now, time: self.base.time(now), rate: self.base.rate };
+            self.mislead();
+        }
+    }
+
+    fn mislead(&mut self) {
+        let Pretence { offset, drift } = self.pretence;
+        (self.base.time, self.base.rate) = (self.base.time + offset, self.base.rate + drift);
     }
 
     /// When [`Self::advance`] has something to do, if nothing arrives before.

@@ -143,6 +143,9 @@ pub struct FrameLoss {
 ///
 /// What the station sends reaches port 0 of the attacker at once; what the attacker sends on port 1 goes on to the
 /// switch. The attacker itself adds no delay: the strongest one.
+///
+/// Where messages of IEEE 802.1AS are stamped the attacker is at the other end of the wire, behind the stamps of the station: what
+/// the station sends reaches it when it has come over the wire, and what it sends is in the switch at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Splice {
     /// The station's link, as an index into [`NetworkConfig::links`].

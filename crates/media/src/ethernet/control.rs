@@ -238,7 +238,10 @@ impl Network {
             self.compress(now, compressing, frames, out);
         }
         if !goes_on {
-            return frames.release(frame);
+            return match frames.label(frame).attack {
+                Some(_) => out.push(self.believed(line, frame, frames)),
+                None => frames.release(frame),
+            };
         }
         let due = self.due(now, line);
         // [SAE AS6802] the time in the switch is part of the delay that a relay causes.

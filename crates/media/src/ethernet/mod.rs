@@ -198,7 +198,9 @@ impl Network {
             fixed_delay: Some(config.forwarding_delay)
                 .filter(|delay| config.forwarding_jitter.is_zero() && *delay > Duration::ZERO)
                 // A stream filter judges a frame when it is there, and which of two copies is the first is known then.
-                .filter(|_| config.psfp.is_empty() && config.recoveries.is_empty()),
+                .filter(|_| config.psfp.is_empty() && config.recoveries.is_empty())
+                // An attacker behind a line takes it there.
+                .filter(|_| config.time_aware.is_none() || config.splices.is_empty()),
             beacon_tree,
             control: config.clocks.as_ref().map(|clocks| Control::new(&config, clocks)),
             time_aware: config.time_aware.as_ref().map(|clocks| TimeAware::new(&config, clocks)),
@@ -328,7 +330,8 @@ impl Medium for Network {
         let splices = &self.config.splices;
         let link = match self.link_of(from) {
             Some(link) => {
-                if let Some(splice) = splices.iter().find(|splice| splice.victim == link) {
+                let before_line = splices.iter().find(|splice| splice.victim == link && self.time_aware.is_none());
+                if let Some(splice) = before_line {
                     let to = Attachment { node: splice.attacker, port: PortId(0) };
                     out.push(MediumOutput::Deliver { to, frame, departed_at: now });
                     return;
@@ -336,6 +339,9 @@ impl Medium for Network {
                 link
             }
             None => match splices.iter().find(|splice| splice.attacker == from.node) {
+                Some(splice) if self.time_aware.is_some() => {
+                    return self.arrive_behind_attacker(now, 2 * splice.victim, frame, frames, out);
+                }
                 Some(splice) => splice.victim,
                 None => {
                     if let Some(links) = self.pairs.as_ref().and_then(|pairs| pairs.links_of(from)) {
@@ -368,7 +374,9 @@ impl Medium for Network {
                     let stream = self.stream_of(frames.bytes(frame)).unwrap_or(StreamId::NONE);
                     return self.discard(self.judges[line], frame, stream, reason, frames, out);
                 }
-                if self.leads_to_switch(line) {
+                if let Some(to) = self.attacker_behind(line) {
+                    out.push(MediumOutput::Deliver { to, frame, departed_at: started });
+                } else if self.leads_to_switch(line) {
                     self.arrive(now, line, frame, frames, out);
                 } else if let Ends::Station { station, .. } = self.config.links[line / 2].ends {
                     let departed_at = self.stamp(started, line, frame, frames);

@@ -5,14 +5,16 @@
 //! its last bit is there, less what it took on the line.
 
 use chronoseal_clocksync::gptp::{ClockEffect, DeviceClock, Parameters, PortParameters, Stamp};
-use chronoseal_core::{Duration, LocalTime, Oscillator, Priority, SimTime, StreamId};
+use chronoseal_core::{
+    DiscardReason, Duration, Event, EventKind, LocalTime, Oscillator, PortId, Priority, SimTime, StreamId,
+};
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::gptp::{self, ETHERTYPE_PTP};
 use chronoseal_wire::virtual_link;
 
 use super::config::{Ends, NetworkConfig};
 use super::{Network, Timer};
-use crate::medium::{FrameId, FrameLabel, FrameStore, MediumOutput};
+use crate::medium::{Attachment, FrameId, FrameLabel, FrameStore, MediumOutput};
 
 /// The switches of a network whose clocks follow a grandmaster (IEEE 802.1AS).
 #[derive(Clone, Debug)]
@@ -94,6 +96,36 @@ impl Network {
         }
     }
 
+    /// The attacker who takes what comes to the end of a line.
+    #[inline]
+    pub(super) fn attacker_behind(&self, line: usize) -> Option<Attachment> {
+        self.time_aware.as_ref()?;
+        let splice = self.config.splices.iter().find(|splice| 2 * splice.victim == line)?;
+        Some(Attachment { node: splice.attacker, port: PortId(0) })
+    }
+
+    /// An attacker at the end of a line lets a frame go, which is in the switch at once.
+    pub(super) fn arrive_behind_attacker(
+        &mut self,
+        now: SimTime,
+        line: usize,
+        frame: FrameId,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        // It was sent at the other end.
+        let on_the_way = self.lines[line].speed().reception(frames.len_of(frame));
+        let label = frames.label_mut(frame);
+        label.sent_at = label.sent_at - on_the_way;
+        self.arrive(now, line, frame, frames, out);
+    }
+
+    /// A message that an attacker made or changed ends here, and is used as any other.
+    pub(super) fn believed(&self, line: usize, frame: FrameId, frames: &FrameStore) -> MediumOutput {
+        let event = Event::of(EventKind::Delivered, StreamId::NONE, frames.label(frame).serial.unwrap_or(0));
+        MediumOutput::Discard { node: self.judges[line], event, frame }
+    }
+
     /// The last bit of a message came in at a switch.
     #[cold]
     #[inline(never)]
@@ -108,17 +140,22 @@ impl Network {
         let switch = self.config.switch_behind(line).unwrap_or_default();
         let transmission = self.lines[line].speed().transmission(frames.len_of(frame));
         let bridge = self.time_aware.as_mut().and_then(|clocks| clocks.bridges.get_mut(switch)?.as_mut());
+        let is_attack = frames.label(frame).attack.is_some();
         let refused = match (bridge, Frame::new_checked(frames.bytes(frame))) {
             (Some(bridge), Ok(received)) => {
                 let (local, first_bit) = (bridge.oscillator.local(now), bridge.oscillator.local(now - transmission));
                 let port = bridge.port(line ^ 1).unwrap_or_default();
                 let taken = bridge.clock.receive(local, port, first_bit, received.payload());
-                taken.err().and_then(|refusal| bridge.clock.reason(&refusal))
+                // Of what an attacker sent, all is told that was not used.
+                let told =
+                    |refusal| bridge.clock.reason(&refusal).or(is_attack.then_some(DiscardReason::NotSyncMaster));
+                taken.err().and_then(told)
             }
             _ => None,
         };
         match refused {
             Some(reason) => self.discard(self.judges[line], frame, StreamId::NONE, reason, frames, out),
+            None if is_attack => out.push(self.believed(line, frame, frames)),
             None => frames.release(frame),
         }
         self.keep_bridges_time(now, switch, frames, out);

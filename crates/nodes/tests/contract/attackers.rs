@@ -54,7 +54,13 @@ fn genuine() -> Script {
 }
 
 fn attacker(kind: AttackKind, on_link: bool) -> Box<Attacker> {
-    Box::new(Attacker::new(AttackerConfig { node: NodeId(9), on_link, attacks: vec![attack(kind)], seed: 1 }))
+    Box::new(Attacker::new(AttackerConfig {
+        node: NodeId(9),
+        on_link,
+        attacks: vec![attack(kind)],
+        on_clocks: vec![],
+        seed: 1,
+    }))
 }
 
 #[test]

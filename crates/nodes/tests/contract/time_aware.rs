@@ -26,6 +26,7 @@ fn identity(node: NodeId) -> ClockIdentity {
 
 fn station() -> Box<EndSystem> {
     let time_aware = TimeAwareConfig {
+        rogue: None,
         parameters: Parameters::new(identity(NodeId(0)), 248),
         port: PortParameters { mean_link_delay_thresh: Duration::from_ms(10), ..PortParameters::default() },
         granularity: Duration::from_ns(8),

@@ -1,5 +1,6 @@
 //! The answer of a run in plain words: did every deadline hold, on every segment, and did any attack get through?
 
+use chronoseal_core::AttackKind;
 use chronoseal_results::{
     Account, Allowance, ClockSummary, PrecisionSummary, RunMeta, RunSummary, STARTUP_CYCLES_MAX, SegmentSummary,
     StreamSummary,
@@ -137,7 +138,11 @@ fn on_attacks(summary: &RunSummary, deadlines: bool) -> String {
         (attempts, 0) => format!(", and none of {attempts} attacks was accepted."),
         (_, forged) => {
             let but = if deadlines { "but" } else { "and" };
-            format!(", {but} {forged} forged, changed or repeated frames were accepted.")
+            let only_clocks = summary.attacks.iter().all(|attack| attack.accepted == 0 || attack.is_on_clocks());
+            match only_clocks {
+                true => format!(", {but} what attacks say of the time was believed {forged} times."),
+                false => format!(", {but} {forged} forged, changed or repeated frames were accepted."),
+            }
         }
     }
 }
@@ -171,6 +176,17 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     }
     for attack in summary.attacks.iter().filter(|attack| attack.accepted > 0).take(NAMED_MAX) {
         let why = match (attack.authenticated, attack.replayable) {
+            _ if attack.is_on_clocks() => {
+                let what = match attack.attack == AttackKind::RogueGrandmaster.name() {
+                    true => "clocks took it for their grandmaster",
+                    false => "messages were used as those of an honest clock",
+                };
+                points.push(format!(
+                    "{} by {}: {} {what}, because messages of clocks carry no tag.",
+                    attack.attack, attack.attacker, attack.accepted
+                ));
+                continue;
+            }
             (false, _) => "its stream carries no tag that is checked",
             (true, true) if attack.attack == "replay" => {
                 "its stream carries no freshness value, so a repeated frame has a valid tag"

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{AttackKind, EventKind, NodeId, StoppedBy, StreamId};
+use chronoseal_core::{AttackKind, EventKind, NodeId, SimTime, StoppedBy, StreamId};
 
 use super::AttackSummary;
-use crate::{Outcome, RunMeta, RunRows};
+use crate::{EventRow, Outcome, RunMeta, RunRows};
 
 pub(super) fn attacks(meta: &RunMeta, rows: &RunRows) -> Vec<AttackSummary> {
     let mut found: BTreeMap<(AttackKind, NodeId, StreamId), AttackSummary> = BTreeMap::new();
@@ -48,6 +48,16 @@ pub(super) fn attacks(meta: &RunMeta, rows: &RunRows) -> Vec<AttackSummary> {
                 } += 1;
             }
         });
+    }
+    // Who takes a node for its grandmaster that claims to be the best clock has accepted that.
+    let claims = |row: &&EventRow| row.event.kind == EventKind::Attacked(AttackKind::RogueGrandmaster);
+    let rogues: BTreeMap<NodeId, SimTime> = rows.events.iter().filter(claims).map(|row| (row.node, row.time)).collect();
+    for row in rows.events.iter().filter(|row| row.event.kind == EventKind::GrandmasterChanged) {
+        let rogue = u16::try_from(row.event.sequence).map(NodeId).ok().filter(|rogue| *rogue != row.node);
+        let since = rogue.and_then(|rogue| Some((rogue, *rogues.get(&rogue)?)));
+        if let Some((rogue, _)) = since.filter(|(_, since)| row.time >= *since) {
+            entry(AttackKind::RogueGrandmaster, rogue, StreamId::NONE, &|summary| summary.accepted += 1);
+        }
     }
     let mut attacks: Vec<_> = found.into_values().collect();
     for attack in attacks.iter_mut().filter(|attack| attack.attempts == 0) {

@@ -1,6 +1,6 @@
 //! Who attacks, from where, and how.
 
-use chronoseal_core::{AttackKind, Duration, NodeId, StreamId};
+use chronoseal_core::{AttackKind, Duration, NodeId, Ppm, StreamId};
 
 use super::{ExchangeAttack, Facet, SegmentId};
 
@@ -41,8 +41,10 @@ pub enum ThreatKind {
     Babble(Option<StreamId>),
     /// Sends at a port of its own at the rate of its link: frames of a stream, or of all of the segment in turn.
     Flood(Option<StreamId>),
-    /// Passes frames of a stream on so much later than they come.
-    Delay(StreamId, Duration),
+    /// Passes frames on so much later than they come: those of a stream, or all that a node sends.
+    Delay(Option<StreamId>, Duration),
+    /// Works on the clocks of a segment.
+    OnClocks(ClockThreat),
     /// Works on the exchange of keys.
     OnExchange(ExchangeAttack),
 }
@@ -51,13 +53,9 @@ impl ThreatKind {
     /// The stream it aims at.
     pub const fn target(self) -> Option<StreamId> {
         match self {
-            Self::Spoof(stream)
-            | Self::Tamper(stream)
-            | Self::Replay(stream)
-            | Self::Withhold(stream)
-            | Self::Delay(stream, _) => Some(stream),
-            Self::Babble(stream) | Self::Flood(stream) => stream,
-            Self::OnExchange(_) => None,
+            Self::Spoof(stream) | Self::Tamper(stream) | Self::Replay(stream) | Self::Withhold(stream) => Some(stream),
+            Self::Babble(stream) | Self::Flood(stream) | Self::Delay(stream, _) => stream,
+            Self::OnExchange(_) | Self::OnClocks(_) => None,
         }
     }
 
@@ -71,8 +69,43 @@ impl ThreatKind {
             Self::Tamper(_) => AttackKind::Tamper,
             Self::Withhold(_) => AttackKind::Withhold,
             Self::Replay(_) | Self::OnExchange(_) => AttackKind::Replay,
+            Self::OnClocks(ClockThreat::RogueGrandmaster(_)) => AttackKind::RogueGrandmaster,
+            Self::OnClocks(ClockThreat::ForgedTime { .. }) => AttackKind::ForgedTime,
+            Self::OnClocks(ClockThreat::AlteredTime { .. }) => AttackKind::AlteredTime,
         }
     }
+}
+
+/// An attack on clocks that a protocol keeps together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClockThreat {
+    /// A node claims to be a better grandmaster than it is.
+    RogueGrandmaster(RogueGrandmaster),
+    /// Makes up messages that tell a time off by `offset`.
+    ForgedTime {
+        /// How far ahead it is.
+        offset: Duration,
+        /// In whose name, if not in that of the node whose link the attacker sits on.
+        of: Option<NodeId>,
+    },
+    /// Changes messages on their way, so that the time they tell is off by `offset`.
+    AlteredTime {
+        /// How far ahead it is.
+        offset: Duration,
+    },
+}
+
+/// What a node claims, and what it serves once it is the grandmaster (IEEE 802.1AS).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RogueGrandmaster {
+    /// `priority1` that it announces.
+    pub priority1: u8,
+    /// `clockClass` that it announces.
+    pub clock_class: u8,
+    /// How far ahead of the time it served before.
+    pub offset: Duration,
+    /// How much faster its time runs from then on.
+    pub drift: Ppm,
 }
 
 /// Who attacks: a node of its own.

@@ -1,5 +1,7 @@
 //! Attacks.
 
+mod clocks;
+
 use chronoseal_core::{Duration, NodeId, StreamId};
 
 use super::streams::Streams;
@@ -41,7 +43,7 @@ impl Context<'_> {
         let mut threats = Vec::new();
         for (i, spec) in specs.iter().enumerate() {
             self.title(&spec.name, at!["threats", i, "name"], "the threat's name");
-            let Some(kind) = self.threat_kind(i, spec, &streams.plans) else { continue };
+            let Some(kind) = self.threat_kind(i, spec, &streams.plans, nodes) else { continue };
             let stream = kind.target().map(|target| &streams.plans[target.index()]);
             // Where a stream can be attacked is not known before its way is.
             let on_its_way = stream.filter(|_| kind.target().is_some_and(|id| streams.are_on_their_way[id.index()]));
@@ -88,7 +90,13 @@ impl Context<'_> {
     }
 
     /// What the attacker does, and to which stream. `None` if the stream is not to be found.
-    fn threat_kind(&mut self, i: usize, spec: &ThreatSpec, streams: &[StreamPlan]) -> Option<ThreatKind> {
+    fn threat_kind(
+        &mut self,
+        i: usize,
+        spec: &ThreatSpec,
+        streams: &[StreamPlan],
+        nodes: &[NodePlan],
+    ) -> Option<ThreatKind> {
         let aimed: fn(StreamId) -> ThreatKind = match &spec.kind {
             ThreatKindSpec::Spoof => ThreatKind::Spoof,
             ThreatKindSpec::Tamper => ThreatKind::Tamper,
@@ -97,6 +105,9 @@ impl Context<'_> {
             ThreatKindSpec::Delay(delay) => return self.delay(i, spec, delay, streams),
             // Of one stream, if it is named.
             ThreatKindSpec::Babble | ThreatKindSpec::Flood => return self.at_line_rate(i, spec, streams),
+            ThreatKindSpec::RogueGrandmaster(rogue) => return Some(self.rogue_grandmaster(i, spec, rogue)),
+            ThreatKindSpec::ForgedTime(forged) => return self.forged_time(i, spec, forged, nodes),
+            ThreatKindSpec::AlteredTime(altered) => return Some(self.altered_time(i, spec, altered)),
             _ => return self.threat_without_stream(i, spec),
         };
         let Some(name) = &spec.stream else {
@@ -122,15 +133,17 @@ impl Context<'_> {
         Some(StreamId(found as u16))
     }
 
-    /// Frames of a stream that go on later.
+    /// Frames that go on later.
     fn delay(&mut self, i: usize, spec: &ThreatSpec, delay: &DelaySpec, streams: &[StreamPlan]) -> Option<ThreatKind> {
         let path = at!["threats", i, "kind", "delay", "by"];
-        let by = self.within(path, "the delay", delay.by.0, PERIOD_MIN, CLUSTER_CYCLE_MAX);
-        let Some(name) = &spec.stream else {
-            self.without_stream(i, spec);
-            return None;
+        // What shifts clocks is shorter than what any frame notices.
+        let least = if spec.stream.is_none() { Duration::from_ns(1) } else { PERIOD_MIN };
+        let by = self.within(path, "the delay", delay.by.0, least, CLUSTER_CYCLE_MAX);
+        let stream = match &spec.stream {
+            None => None,
+            Some(name) => Some(self.target(i, name, streams)?),
         };
-        Some(ThreatKind::Delay(self.target(i, name, streams)?, by))
+        Some(ThreatKind::Delay(stream, by))
     }
 
     /// Frames of one stream, or of several in turn, as fast as a link lets them go.
@@ -145,8 +158,8 @@ impl Context<'_> {
         }
     }
 
-    /// What an attacker does that aims at no stream.
-    fn threat_without_stream(&mut self, i: usize, spec: &ThreatSpec) -> Option<ThreatKind> {
+    /// Refuses a stream for an attack that has none.
+    fn no_stream(&mut self, i: usize, spec: &ThreatSpec) {
         if spec.stream.is_some() {
             self.report(
                 Code::ThreatPlace,
@@ -156,6 +169,11 @@ impl Context<'_> {
                 "leave `stream` out, or write `kind = \"spoof\"`, `\"tamper\"`, `\"replay\"` or `\"withhold\"`",
             );
         }
+    }
+
+    /// What an attacker does that aims at no stream.
+    fn threat_without_stream(&mut self, i: usize, spec: &ThreatSpec) -> Option<ThreatKind> {
+        self.no_stream(i, spec);
         let on_exchange = match &spec.kind {
             // These have been told apart by the caller.
             ThreatKindSpec::Spoof
@@ -164,7 +182,10 @@ impl Context<'_> {
             | ThreatKindSpec::Withhold
             | ThreatKindSpec::Babble
             | ThreatKindSpec::Flood
-            | ThreatKindSpec::Delay(_) => return None,
+            | ThreatKindSpec::Delay(_)
+            | ThreatKindSpec::RogueGrandmaster(_)
+            | ThreatKindSpec::ForgedTime(_)
+            | ThreatKindSpec::AlteredTime(_) => return None,
             ThreatKindSpec::ReplayedOrchestration(replayed) => {
                 let path = at!["threats", i, "kind", "replayed_orchestration", "after"];
                 let after = self.within(path, "the delay", replayed.after.0, PERIOD_MIN, DURATION_MAX);
@@ -248,7 +269,10 @@ impl Context<'_> {
             Some(PlaceSpec::Node(name)) => {
                 let path = at!["threats", i, "at", "node"];
                 let node = self.find(name, &node_names, path, "node", "nodes")?;
-                self.in_gateway(i, spec, NodeId(node as u16), stream, nodes);
+                match kind {
+                    ThreatKind::OnClocks(_) => self.with_one_interface(i, &nodes[node]),
+                    _ => self.in_gateway(i, spec, NodeId(node as u16), stream, nodes),
+                }
                 let segment = by_id(nodes[node].interfaces.first().copied()?)?;
                 Some((AttackPlace::AtNode(NodeId(node as u16)), segment))
             }
@@ -342,7 +366,9 @@ impl Context<'_> {
         stream: Option<&StreamPlan>,
         (nodes, protections): (&[NodePlan], &[ProtectionPlan]),
     ) -> Option<ThreatParts> {
-        if let AttackPlace::AtNode(node) = place {
+        if let AttackPlace::AtNode(node) = place
+            && !matches!(kind, ThreatKind::OnClocks(_))
+        {
             if matches!(kind, ThreatKind::Babble(_) | ThreatKind::Flood(_) | ThreatKind::Delay(..)) {
                 self.report(
                     Code::ThreatPlace,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::Duration;
+use chronoseal_core::{Duration, Ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -19,7 +19,7 @@ pub struct ThreatSpec {
     /// What the attacker does.
     pub kind: ThreatKindSpec,
     /// On which stream, for `spoof`, `tamper`, `replay`, `withhold` and `delay`; for `babble` and `flood` on Ethernet whose frames
-    /// are made up, of several streams in turn if it is left out.
+    /// are made up, of several streams in turn if it is left out; without it `delay` is one of all frames that a node sends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
     /// Where the attacker sits. Default: on the segment where the stream begins, or on the only one.
@@ -63,9 +63,18 @@ pub enum ThreatKindSpec {
     /// Sends at a port of its own on an Ethernet segment, at the rate of its link.
     #[serde(rename = "flood")]
     Flood,
-    /// Passes frames of a stream on later than they come, on a link of an Ethernet segment.
+    /// Passes frames of a stream, or all frames of a node, on later than they come, on a link of an Ethernet segment.
     #[serde(rename = "delay")]
     Delay(DelaySpec),
+    /// A node announces itself as a better grandmaster than it is, and serves a time that is off (IEEE 802.1AS).
+    #[serde(rename = "rogue_grandmaster")]
+    RogueGrandmaster(RogueGrandmasterSpec),
+    /// Makes up messages of a clock protocol that tell a time that is off.
+    #[serde(rename = "forged_time")]
+    ForgedTime(ForgedTimeSpec),
+    /// Changes the time in messages of a clock protocol that come by on a link.
+    #[serde(rename = "altered_time")]
+    AlteredTime(AlteredTimeSpec),
     /// Repeats the orchestrator's first request, so much later.
     #[serde(rename = "replayed_orchestration")]
     ReplayedOrchestration(ReplayedSpec),
@@ -104,8 +113,52 @@ pub struct ReplayedSpec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DelaySpec {
-    /// So much later, 1us to 10s.
+    /// So much later, 1us to 10s; from 1ns on for all frames of a node.
     pub by: Quantity<Duration>,
+}
+
+/// What a node claims to be, and the time it serves once it is the grandmaster.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RogueGrandmasterSpec {
+    /// What it announces as `priority1`. Default: 0, the best.
+    #[serde(default)]
+    pub priority1: u8,
+    /// What it announces as its clock class. Default: 6, of a clock that follows a primary source of time.
+    #[serde(default = "primary")]
+    pub clock_class: u8,
+    /// How far its time is ahead, -1s to 1s. Default: 0s.
+    #[serde(default = "zero")]
+    pub offset: Quantity<Duration>,
+    /// How much faster its time runs, up to 1000ppm either way. Default: 0ppm.
+    #[serde(default = "no_drift")]
+    pub drift: Quantity<Ppm>,
+}
+
+/// Messages that are made up.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForgedTimeSpec {
+    /// How far ahead the time is that they tell, -1s to 1s.
+    pub offset: Quantity<Duration>,
+    /// In whose name, for an attacker with a port of its own; on a link it is that of the node there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+}
+
+/// Messages that are changed.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AlteredTimeSpec {
+    /// How far ahead the time is that they tell then, -1s to 1s.
+    pub offset: Quantity<Duration>,
+}
+
+const fn primary() -> u8 {
+    6
+}
+const fn no_drift() -> Quantity<Ppm> {
+    Quantity(Ppm(0))
 }
 
 /// Where an attacker sits.
@@ -114,10 +167,10 @@ pub enum PlaceSpec {
     /// On this segment, as one more node.
     #[serde(rename = "segment")]
     Segment(String),
-    /// On the wire between this node and its segment; the node sends the stream there.
+    /// On the wire between this node and its segment, where what the node sends comes by.
     #[serde(rename = "link")]
     Link(String),
-    /// In this gateway.
+    /// In this gateway; for `rogue_grandmaster` the node that is one.
     #[serde(rename = "node")]
     Node(String),
 }

@@ -3,6 +3,7 @@
 mod bad_input;
 mod bridges;
 mod bus;
+mod clock_threats;
 mod clusters;
 mod containers;
 mod diagnostics;

@@ -79,7 +79,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
         "gptp_attacker_on_link",
         Code::NotYet,
         STREAM,
-        "[[threats]]\nname = \"change\"\nkind = \"tamper\"\nstream = \"picture\"\nat = { link = \"a\" }\n[[streams]]",
+        "[[threats]]\nname = \"change\"\nkind = \"spoof\"\nstream = \"picture\"\nat = { link = \"a\" }\n[[streams]]",
     ),
 ];
 

@@ -29,10 +29,10 @@ const CASES: &[(&str, Code, &str, &str)] = &[
     ("babble_of_no_stream", Code::UnknownName, "kind = \"babble\"\nstream = \"eco\"\nat = { link = \"radar\" }", "eco"),
     ("flood_on_a_link", Code::ThreatPlace, "kind = \"flood\"\nat = { link = \"radar\" }", "port of its own"),
     (
-        "delay_without_a_stream",
-        Code::MissingKey,
-        "kind = { delay = { by = \"1ms\" } }\nat = { link = \"radar\" }",
-        "no `stream`",
+        "delay_of_all_at_a_port",
+        Code::ThreatPlace,
+        "kind = { delay = { by = \"1ms\" } }\nat = { segment = \"backbone\" }",
+        "no node's frames pass",
     ),
     (
         "delay_at_a_port",
@@ -87,4 +87,12 @@ fn a_delay_is_one_attempt_a_period_unless_more_is_said() {
     let (threat, _) = only(&plan);
     assert!(matches!(threat.kind, ThreatKind::Delay(_, by) if by == Duration::from_ms(3)));
     assert_eq!((threat.every, threat.count), (Duration::from_ms(1), 1));
+}
+
+#[test]
+fn a_box_delays_all_frames_of_a_node_from_its_start_on() {
+    let plan = plan("kind = { delay = { by = \"300ns\" } }\nat = { link = \"radar\" }\nstart = \"999ms\"");
+    let (threat, _) = only(&plan);
+    assert!(matches!(threat.kind, ThreatKind::Delay(None, by) if by == Duration::from_ns(300)));
+    assert_eq!((threat.every, threat.count), (Duration::from_ns(672), 1489), "no frame comes by that is not delayed");
 }

@@ -3,7 +3,9 @@
 //! `BOUNDS_SEED=17` tries that network alone, and takes streams away from it as long as it fails. `BOUNDS_NETWORKS=5000`
 //! tries more of them.
 
+mod boxes;
 mod changed;
+mod clusters;
 mod gated;
 mod integration;
 #[path = "../../../xtask/src/contradictions/network/mod.rs"]
@@ -48,6 +50,12 @@ struct Outcome {
     is_at_risk: bool,
     /// A switch may take a frame of a virtual link for one too many.
     can_be_policed: bool,
+    /// Something can spoil clocks, or lose frames that keep them together.
+    are_clocks_at_risk: bool,
+    /// Stations that have never joined a cluster, or left it.
+    strayed: Vec<String>,
+    /// How far clocks of a cluster were apart.
+    spread: Duration,
 }
 
 /// Bounds and simulates a plan; `None` if its frames do not fit its slots.
@@ -88,6 +96,11 @@ fn outcome(plan: &Plan) -> Option<Outcome> {
     outcome.has_risk = !risks.is_empty();
     outcome.is_at_risk = risks.iter().any(is_full);
     outcome.can_be_policed = risks.iter().any(is_policed);
+    outcome.are_clocks_at_risk = risks.iter().any(|risk| risk.stream.is_none());
+    let nodes = (0..plan.nodes.len()).map(|node| chronoseal_core::NodeId(node as u16));
+    outcome.strayed =
+        nodes.filter(|node| !finished.observer.kept_time(*node)).map(|node| plan.node_name(node)).collect();
+    outcome.spread = finished.observer.spread();
     Some(outcome)
 }
 

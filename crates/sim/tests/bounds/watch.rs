@@ -26,6 +26,14 @@ pub(crate) struct Watch {
     seen: BTreeMap<(StreamId, NodeId), Latest>,
     /// Streams of which a switch's queue had no room for a frame, or a station's, or of which a switch policed one.
     lost: BTreeSet<(StreamId, DiscardReason)>,
+    /// Who has joined a cluster, and who has left one.
+    joined: BTreeSet<NodeId>,
+    left: BTreeSet<NodeId>,
+    /// What the clocks of clusters showed last, when, against the time of the run.
+    shown: BTreeMap<NodeId, (SimTime, i64)>,
+    /// How far two of them were apart that were read within this time.
+    cycle: Duration,
+    spread: Duration,
 }
 
 /// How the frames of a stream become due.
@@ -52,7 +60,32 @@ impl Watch {
             slots: BTreeMap::new(),
             seen: BTreeMap::new(),
             lost: BTreeSet::new(),
+            joined: BTreeSet::new(),
+            left: BTreeSet::new(),
+            shown: BTreeMap::new(),
+            cycle: Ethernet::first(plan).map_or(Duration::ZERO, |view| view.segment.integration_cycle),
+            spread: Duration::ZERO,
         }
+    }
+
+    /// True if a station has joined a cluster and never left it.
+    pub(crate) fn kept_time(&self, node: NodeId) -> bool {
+        self.joined.contains(&node) && !self.left.contains(&node)
+    }
+
+    /// How far two clocks of a cluster were apart.
+    pub(crate) fn spread(&self) -> Duration {
+        self.spread
+    }
+
+    /// A clock of a cluster is about to be corrected.
+    fn read(&mut self, at: SimTime, node: NodeId, shown: u64) {
+        let ahead = shown as i64 - at.since_zero().as_ps();
+        self.shown.insert(node, (at, ahead));
+        let since = at - self.cycle / 2;
+        let recent = self.shown.values().filter(|(read, _)| *read >= since);
+        let apart = recent.map(|(_, other)| (ahead - other).abs()).max().unwrap_or_default();
+        self.spread = self.spread.max(Duration::from_ps(apart));
     }
 
     /// At a receiver, or at a gateway on the way.
@@ -91,6 +124,15 @@ impl Observer for Watch {
             // A station's own queue knows no stream.
             let named = frame.map(|frame| self.describers[usize::from(frame.label.segment)].describe(frame.bytes, at));
             self.lost.insert((named.map_or(event.stream, |described| described.stream), reason));
+        }
+        match event.kind {
+            EventKind::SyncAcquired => drop(self.joined.insert(node)),
+            EventKind::SyncLost => {
+                self.left.insert(node);
+                self.shown.remove(&node);
+            }
+            EventKind::ClockShown => self.read(at, node, event.sequence),
+            _ => {}
         }
         if !matches!(event.kind, EventKind::Delivered | EventKind::Relayed) {
             return;

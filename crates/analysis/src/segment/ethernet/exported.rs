@@ -113,11 +113,11 @@ pub fn class_network(
     let name = || plan.segments[segment.index()].name.clone();
     let view = Ethernet::of(plan, segment).ok_or_else(|| ExportError::NotEthernet { segment: name() })?;
     let not_bounded = |why: Why| ExportError::NotBounded { segment: name(), why: why.text(plan) };
-    if let Some(why) = super::unbounded_clocks(view) {
-        return Err(not_bounded(why));
-    }
     let table = tables.get(segment.index()).and_then(Option::as_ref).ok_or(not_bounded(Why::NoSchedule))?;
     let arrivals = arrivals(plan, tables, rows).ok_or(not_bounded(Why::NoEndInSight))?;
+    if let Some(why) = super::unbounded_clocks(view, Some(table), &arrivals) {
+        return Err(not_bounded(why));
+    }
     let routed = wired::routed(view, table, &arrivals).map_err(not_bounded)?;
     let of_plan = |sent: &&RoutedStream| sent.stream.is_some();
     let mut present: Vec<QueueClass> =

@@ -11,6 +11,7 @@ use chronoseal_scenario::plan::{
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 
+mod control;
 mod copies;
 pub(super) mod exported;
 mod losses;
@@ -118,14 +119,14 @@ impl SegmentBounds for EthernetBounds {
         arrivals: &Arrivals,
     ) -> Vec<Risk> {
         let Some(view) = Ethernet::of(plan, segment) else { return Vec::new() };
-        match view.segment.sync {
-            Sync::Beacon | Sync::Ideal => {}
+        let of_cluster = control::risks(view);
+        if unbounded_clocks(view, prepared, arrivals).is_some() {
             // Nothing is bounded else.
-            Sync::As6802 => return losses::cluster(view),
-            Sync::Gptp => return losses::failing(view),
+            return if view.segment.sync == Sync::Gptp { losses::failing(view) } else { of_cluster };
         }
         let Some(table) = prepared else { return Vec::new() };
         let mut found = losses::failing(view);
+        found.extend(of_cluster);
         if !is_simple(view) {
             found.extend(wired::risks(view, table, arrivals));
         } else {
@@ -144,7 +145,7 @@ impl SegmentBounds for EthernetBounds {
         let Some(view) = Ethernet::of(plan, segment) else {
             return without_bound(plan, segment, Why::UnknownKind(plan.segments[segment.index()].kind));
         };
-        if let Some(why) = unbounded_clocks(view) {
+        if let Some(why) = unbounded_clocks(view, prepared, arrivals) {
             return without_bound(plan, segment, why);
         }
         let Some(table) = prepared else { return without_bound(plan, segment, Why::NoSchedule) };
@@ -167,19 +168,24 @@ impl SegmentBounds for EthernetBounds {
     }
 }
 
-/// True for one switch whose links are alike and kept free for frames in slots, with no more to it than its schedule and strict
-/// priorities.
+/// True for one switch whose links are alike and kept free for frames in slots, with no more to it than its schedule, strict
+/// priorities and a beacon.
 fn is_simple(view: Ethernet<'_>) -> bool {
     let has_slots = view.streams().any(|stream| stream.class.is_time_triggered());
     let is_kept_free = !has_slots || view.segment.integration == Integration::TimelyBlock;
-    view.segment.is_plain() && is_kept_free && !threats::are_there(view) && !virtual_links::are_shared(view)
+    let is_switch_led = view.segment.sync != Sync::As6802;
+    view.segment.is_plain()
+        && is_kept_free
+        && is_switch_led
+        && !threats::are_there(view)
+        && !virtual_links::are_shared(view)
 }
 
 /// Why nothing is bounded where clocks are kept together in a way, if so.
-fn unbounded_clocks(view: Ethernet<'_>) -> Option<Why> {
+fn unbounded_clocks(view: Ethernet<'_>, table: Option<&ScheduleTable>, arrivals: &Arrivals) -> Option<Why> {
     match view.segment.sync {
         Sync::Beacon | Sync::Ideal => None,
-        Sync::As6802 => Some(Why::ClusterClocks),
+        Sync::As6802 => control::unbounded(view, table.is_some_and(|table| !table.tasks.is_empty()), arrivals),
         Sync::Gptp => Some(Why::TimeAwareClocks),
     }
 }

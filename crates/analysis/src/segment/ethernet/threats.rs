@@ -10,7 +10,8 @@
 //! A virtual link that is spoofed on its sender's link is the same thing.
 //!
 //! # A box that delays
-//! Frames of its stream come that much later at most, and with that much more jitter, to the first switch.
+//! Frames of its stream, or of all streams of its node, come that much later at most, and with that much more jitter, to the first
+//! switch.
 //!
 //! An attacker that floods a port of its own is at the first switch, which knows no stream by that port: nothing it sends passes.
 
@@ -140,7 +141,8 @@ pub(super) fn are_there(view: Ethernet<'_>) -> bool {
 pub(super) fn later(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Duration {
     let harms = active(view);
     let delayed = harms.iter().filter_map(|threat| match threat.kind {
-        ThreatKind::Delay(target, by) if target == stream.id => Some(by),
+        ThreatKind::Delay(Some(target), by) if target == stream.id => Some(by),
+        ThreatKind::Delay(None, by) if threat.node == stream.hop.from => Some(by),
         _ => None,
     });
     let is_babbling =
@@ -266,10 +268,12 @@ pub(super) fn risks(wired: &Wired<'_>) -> Vec<Risk> {
             found.push(Risk { segment, stream, cause });
         };
         if let ThreatKind::Delay(target, by) = threat.kind {
-            let is_in_slots = view.stream(target).is_some_and(|stream| stream.class.is_time_triggered());
-            if is_in_slots {
-                add(view.id, Some(target), Harm::Delayed { by });
-            }
+            let is_hit = |stream: &EthernetStream<'_>| match target {
+                Some(target) => stream.id == target,
+                None => stream.hop.from == threat.node,
+            };
+            let in_slots = view.streams().filter(|stream| stream.class.is_time_triggered() && is_hit(stream));
+            in_slots.for_each(|stream| add(view.id, Some(stream.id), Harm::Delayed { by }));
             continue;
         }
         let own: Vec<EthernetStream<'_>> = view.streams().filter(|stream| stream.hop.from == threat.node).collect();

@@ -1,19 +1,18 @@
 //! A segment of several switches, or of links with rates and delays of their own, as [`Routed`] wants it.
 //!
-//! Each stream takes its way over the switches as the medium does, and so does the beacon, whose copies are streams of their own
-//! from where they leave the first switch. Streams in slots are no traffic there: they keep to the schedule table, and the links
+//! Each stream takes its way over the switches as the medium does, and so do the frames that keep clocks together
+//! ([`super::control`]). Streams in slots are no traffic there: they keep to the schedule table, and the links
 //! are closed to all others around their frames.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_core::{Duration, NodeId, Priority, StreamId};
+use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::ethernet::Integration;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
     Dispatch, Ethernet, EthernetStream, LinkParameters, NetworkName, PortEnd, StreamWay, Sync, VirtualLink,
 };
-use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::line::Reserved;
 use super::super::losses::{Cause, Risk};
@@ -104,11 +103,9 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
             let mut streams: Vec<StreamId> = queued.chain(in_slots).collect();
             streams.sort_unstable();
             streams.dedup();
-            found.extend(streams.into_iter().map(|id| Risk {
-                segment: view.id,
-                stream: Some(id),
-                cause: cause.clone(),
-            }));
+            let spoils_clocks = view.segment.sync == Sync::As6802;
+            let streams = streams.into_iter().map(Some).chain(spoils_clocks.then_some(None));
+            found.extend(streams.map(|stream| Risk { segment: view.id, stream, cause: cause.clone() }));
         }
     }
     found
@@ -126,9 +123,9 @@ pub(super) struct InSlots {
 /// The links of a segment, with what goes over them.
 pub(super) struct Wired<'a> {
     pub(super) view: Ethernet<'a>,
-    arrivals: &'a Arrivals,
+    pub(super) arrivals: &'a Arrivals,
     /// The link from each station; that to it is the next one.
-    stations: BTreeMap<NodeId, usize>,
+    pub(super) stations: BTreeMap<NodeId, usize>,
     /// The same of network B.
     second: BTreeMap<NodeId, usize>,
     /// The number of the first link between switches; each has two, the first from its first end.
@@ -221,8 +218,10 @@ impl<'a> Wired<'a> {
             }
         }
         (wired.routed.preemptable, wired.routed.regulated) = (classes.preemptable, classes.regulated);
-        if network.sync == Sync::Beacon {
-            wired.beacon();
+        match network.sync {
+            Sync::Beacon => wired.beacon(),
+            Sync::As6802 => wired.cluster(),
+            Sync::Ideal | Sync::Gptp => {}
         }
         let intruders = threats::intruders(&wired);
         wired.routed.streams.extend(intruders);
@@ -308,7 +307,7 @@ impl<'a> Wired<'a> {
     }
 
     /// The link from a switch over a link between switches.
-    fn onward(&self, trunk: usize, from: u16) -> usize {
+    pub(super) fn onward(&self, trunk: usize, from: u16) -> usize {
         let is_back = self.view.segment.wiring.trunks[trunk].ends[0] != from;
         self.first_trunk + 2 * trunk + usize::from(is_back)
     }
@@ -393,62 +392,5 @@ impl<'a> Wired<'a> {
             sharers: sharers.iter().map(|stream| (stream.id, handed(stream))).collect(),
             ..sent
         }
-    }
-
-    /// The beacon on its way, which is that of the medium: by as few links as possible to each switch, and of those by the first.
-    /// Every copy that leaves the first switch is a stream of its own.
-    fn beacon(&mut self) {
-        let wiring = &self.view.segment.wiring;
-        let mut is_reached = vec![false; usize::from(wiring.switches)];
-        if let Some(first) = is_reached.first_mut() {
-            *first = true;
-        }
-        let mut copies: Vec<RoutedStream> = Vec::new();
-        // Each switch with the copy that comes to it and the hop by which it does, in the order in which they are reached.
-        let mut reached: Vec<(u16, Option<(usize, usize)>)> = vec![(0, None)];
-        let mut next = 0;
-        while let Some(&(switch, came_by)) = reached.get(next) {
-            next += 1;
-            for (node, link) in self.stations.iter().filter(|(node, _)| wiring.switch_of(**node) == switch) {
-                let (copy, hop) = self.leaves(&mut copies, came_by, link + 1);
-                copies[copy].ends.push((*node, hop));
-            }
-            for (trunk, other) in wiring.trunks.iter().enumerate().filter(|(_, trunk)| trunk.ends.contains(&switch)) {
-                let behind = other.from(switch);
-                if !std::mem::replace(&mut is_reached[usize::from(behind)], true) {
-                    let at = self.leaves(&mut copies, came_by, self.onward(trunk, switch));
-                    reached.push((behind, Some(at)));
-                }
-            }
-        }
-        self.routed.streams.extend(copies);
-    }
-
-    /// Adds a link to the copy of the beacon that came by a hop, or to a new one; gives the copy and the new hop.
-    fn leaves(&self, copies: &mut Vec<RoutedStream>, came_by: Option<(usize, usize)>, link: usize) -> (usize, usize) {
-        let len = FRAME_LEN_MIN as u64;
-        let (copy, after) = match came_by {
-            Some((copy, hop)) => (copy, Some(hop)),
-            None => {
-                copies.push(RoutedStream {
-                    name: "the beacon".to_owned(),
-                    stream: None,
-                    priority: Priority::PROTOCOL_CONTROL.0,
-                    at: Ok(Span::DUE),
-                    distance: self.view.segment.integration_cycle,
-                    committed: None,
-                    regulated: None,
-                    sharers: Vec::new(),
-                    counted_len: len,
-                    len_max: len,
-                    len_min: len,
-                    hops: Vec::new(),
-                    ends: Vec::new(),
-                });
-                (copies.len() - 1, None)
-            }
-        };
-        copies[copy].hops.push((link, after));
-        (copy, copies[copy].hops.len() - 1)
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
         );
     }
     let other = match request.kind {
-        ThreatKind::Flood(_) | ThreatKind::Delay(..) => {
+        ThreatKind::Flood(_) | ThreatKind::Delay(..) | ThreatKind::OnClocks(_) => {
             Some(("kind", "does what only an Ethernet segment has links for"))
         }
         ThreatKind::Babble(Some(_)) => {

@@ -1,6 +1,7 @@
 //! Ethernet: switches with a schedule table, streams in slots, virtual links, and streams whenever the wire is free.
 
 mod classes;
+mod clock_threats;
 mod clocks;
 mod eliminations;
 mod failures;

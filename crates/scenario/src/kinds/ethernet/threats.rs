@@ -2,6 +2,7 @@
 
 use chronoseal_core::Duration;
 
+use super::clock_threats;
 use super::plan::{EthernetHop, EthernetSegment, Sync};
 use super::spec::EthernetThreatSpec;
 use crate::kinds::{Context, ThreatParts, ThreatRequest};
@@ -15,7 +16,8 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
     let spec: EthernetThreatSpec = request.table.read(context)?;
     let segment: &EthernetSegment = request.segment.facet()?;
     let is_babbling = matches!(request.kind, ThreatKind::Babble(_) | ThreatKind::Flood(_));
-    if request.kind.target().is_none() && !is_babbling {
+    let is_of_all = is_babbling || matches!(request.kind, ThreatKind::Delay(..) | ThreatKind::OnClocks(_));
+    if request.kind.target().is_none() && !is_of_all {
         context.report(
             Code::ThreatPlace,
             &request.at("kind"),
@@ -26,24 +28,33 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
         );
         return None;
     }
+    if let ThreatKind::OnClocks(threat) = request.kind {
+        let every = clock_threats::resolve(request, segment, threat, context);
+        return Some(ThreatParts { attacker: attacker(request), at_slot_offset: Duration::ZERO, every, facet: None });
+    }
     babbling(request, context);
     place(request, context);
+    delay_box(request, context);
     on_stamped_link(request, segment, context);
     let cycle = segment.cluster_cycle;
     let at = request.table.at("at_slot_offset");
     let at_slot_offset = context.within(&at, "the offset in the slot", spec.at_slot_offset.0, -cycle, cycle);
-    let every = is_babbling.then(|| line_rate(request, segment));
+    // A box in the way delays every frame that comes by.
+    let is_box = matches!(request.kind, ThreatKind::Delay(None, _));
+    let every = (is_babbling || is_box).then(|| line_rate(request, segment));
     Some(ThreatParts { attacker: attacker(request), at_slot_offset, every, facet: None })
 }
 
-/// An attacker on a link takes what its station sends off the link, before anybody could stamp it.
+/// Frames that an attacker makes up on a link would take no time on it where messages are stamped.
 fn on_stamped_link(request: &ThreatRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
-    if segment.sync == Sync::Gptp && matches!(request.place, AttackPlace::OnLink(..)) {
+    let makes_frames = matches!(request.kind, ThreatKind::Spoof(_) | ThreatKind::Babble(_));
+    if segment.sync == Sync::Gptp && makes_frames && matches!(request.place, AttackPlace::OnLink(..)) {
         context.report(
             Code::NotYet,
             &request.at("at"),
             format!(
-                "`{}` sits on a link, and messages of IEEE 802.1AS are stamped there, which is not done behind an attacker yet",
+                "`{}` makes up frames on a link whose messages of IEEE 802.1AS are stamped, and sits behind the stamps there: its frames \
+                 would take no time on the link",
                 shortened(request.name)
             ),
             "on a link",
@@ -52,8 +63,21 @@ fn on_stamped_link(request: &ThreatRequest<'_>, segment: &EthernetSegment, conte
     }
 }
 
+/// A box that delays all frames is in the way of a node.
+fn delay_box(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
+    if matches!(request.kind, ThreatKind::Delay(None, _)) && !matches!(request.place, AttackPlace::OnLink(..)) {
+        context.report(
+            Code::ThreatPlace,
+            &request.at("kind"),
+            format!("`{}` delays all frames of a node, and no node's frames pass there", shortened(request.name)),
+            "delays frames on their way",
+            "write `at = { link = \"…\" }` with the node whose frames are to come later",
+        );
+    }
+}
+
 /// The distance in which frames of the stream, or else the shortest ones, fill the attacker's link.
-fn line_rate(request: &ThreatRequest<'_>, segment: &EthernetSegment) -> Duration {
+pub(super) fn line_rate(request: &ThreatRequest<'_>, segment: &EthernetSegment) -> Duration {
     let len = request.hop().map_or(FRAME_LEN_MIN, |hop| hop.frame_len + request.overhead());
     let time = match request.place {
         AttackPlace::OnLink(_, node) => segment.frame_time_on(node, len),
@@ -156,9 +180,8 @@ fn place(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
 fn attacker(request: &ThreatRequest<'_>) -> String {
     let name = match request.place {
         AttackPlace::OnSegment(_) => "attacker".to_owned(),
-        AttackPlace::OnLink(_, node) | AttackPlace::AtNode(node) => {
-            format!("attacker-on-{}", request.nodes[node.index()].name)
-        }
+        AttackPlace::OnLink(_, node) => format!("attacker-on-{}", request.nodes[node.index()].name),
+        AttackPlace::AtNode(node) => format!("attacker-in-{}", request.nodes[node.index()].name),
     };
     if request.segment.is_only_one { name } else { format!("{name}-in-{}", request.segment.name) }
 }

@@ -1,0 +1,197 @@
+//! What keeps the clocks of a segment together, as traffic: the beacon of a switch, or the control frames of a cluster of SAE AS6802.
+//!
+//! Copies of the beacon are streams of their own from where they leave the first switch, and so are the frames of a compression master.
+//! All of them take the ways of the medium: by as few links as possible to each switch, and of those by the first.
+//!
+//! # How often a synchronisation master sends
+//! Whatever it hears, by its own clock two frames of a master are apart by the least of three times. An acknowledge frame comes a
+//! coldstart offset after the coldstart frame that it answers, and each further coldstart frame begins that time anew. The first
+//! integration frame comes an acknowledge offset after the last acknowledge frame that was heard; or it begins the next cycle after an
+//! integration frame was heard, which becomes permanent at the scheduled receive point of a cycle; and later ones are a cycle apart, but
+//! for what corrections move, half of an acceptance window at most. Coldstart frames come after a coldstart time-out, which is longer
+//! than all of these. This holds while a cluster starts and when it has fallen apart, and so it is more than a running cluster sends,
+//! which is one frame of each master in a cycle.
+//!
+//! # How often a compression master sends
+//! Each of its frames goes back to a frame of a master that goes back to nothing else: the one that it relays, or the first of those
+//! that it has compressed. It leaves when that frame is permanent, the same time after it was due at its master for all of them, or
+//! later by what collecting, averaging and dispatching can take.
+
+use chronoseal_clocksync::as6802::{Integrity, Parameters};
+use chronoseal_core::{Duration, NodeId, Priority};
+use chronoseal_scenario::plan::{ClusterPlan, Ethernet};
+use chronoseal_wire::ethernet::FRAME_LEN_MIN;
+
+use super::super::losses::{Cause, Risk};
+use super::super::{Arrivals, Span, Why};
+use super::losses;
+use super::routed::RoutedStream;
+use super::wired::Wired;
+
+/// Rounding of times by oscillators and in control frames.
+const ROUNDING: Duration = Duration::from_ns(2);
+
+/// Why nothing is bounded where clocks are those of a cluster, if so: its control frames may be others than those that are counted, or
+/// it may lose its clocks in a way that no risk tells.
+pub(super) fn unbounded(view: Ethernet<'_>, has_tasks: bool, arrivals: &Arrivals) -> Option<Why> {
+    let network = view.segment;
+    let Some(cluster) = &network.cluster else { return Some(Why::ClusterClocks) };
+    let is_busy = |node| arrivals.busy(node) != Ok(Duration::ZERO);
+    let reboots = |node: NodeId| view.plan.nodes[node.index()].gateway.as_ref().is_some_and(|own| own.reboot.is_some());
+    let is_other = cluster.parameters.cluster.integrity != Integrity::Standard
+        || network.wiring.has_networks()
+        || !network.failures.is_empty()
+        || has_tasks
+        || view.attackers().next().is_some()
+        || view.stations().any(|node| is_busy(node) || reboots(node));
+    is_other.then_some(Why::ClusterClocks)
+}
+
+/// What can spoil the clocks of a cluster, but for queues that overflow.
+pub(super) fn risks(view: Ethernet<'_>) -> Vec<Risk> {
+    let mut found = losses::cluster(view);
+    let needed = view.segment.cluster.as_ref().map(|cluster| cluster.parameters.startup_bound());
+    if let Some(needed) = needed.filter(|needed| *needed > view.plan.duration) {
+        let cause = Cause::ClusterStart { needed, duration: view.plan.duration };
+        found.push(Risk { segment: view.id, stream: None, cause });
+    }
+    found
+}
+
+/// The least distance of two frames of a synchronisation master, by its own clock.
+fn least_distance(parameters: &Parameters) -> Duration {
+    let to_next_cycle =
+        parameters.cluster.integration_cycle - parameters.smc_scheduled_receive_pit - parameters.acceptance_window;
+    parameters.cs_offset.min(parameters.ca_offset).min(to_next_cycle)
+}
+
+/// How much longer than another one a frame can stay in a compression master once it is permanent: all observation windows, the average
+/// of what came in them, and the delay of the dispatch.
+fn varying_stay(parameters: &Parameters) -> Duration {
+    let windows = parameters.observation_window * i64::from(parameters.max_observation_window);
+    windows + windows + parameters.cluster.calculation_overhead + parameters.dispatch_delay
+}
+
+/// A time by a clock of this drift, by true time at least.
+fn at_least(time: Duration, drift_ppb: i64) -> Duration {
+    let gained = i128::from(time.as_ps()) * i128::from(drift_ppb.abs()) / 1_000_000_000;
+    time - Duration::from_ps(i64::try_from(gained).unwrap_or(i64::MAX / 4)) - ROUNDING
+}
+
+/// Control frames that come at least so far apart, each up to so much late.
+fn frames(name: String, distance: Duration, late: Duration) -> RoutedStream {
+    let len = FRAME_LEN_MIN as u64;
+    RoutedStream {
+        name,
+        stream: None,
+        priority: Priority::PROTOCOL_CONTROL.0,
+        at: Ok(Span { min: Duration::ZERO, max: late }),
+        distance: distance.max(Duration::from_ps(1)),
+        committed: None,
+        regulated: None,
+        sharers: Vec::new(),
+        counted_len: len,
+        len_max: len,
+        len_min: len,
+        hops: Vec::new(),
+        ends: Vec::new(),
+    }
+}
+
+impl Wired<'_> {
+    /// The beacon, from the first switch to all stations.
+    pub(super) fn beacon(&mut self) {
+        let frames = frames("the beacon".to_owned(), self.view.segment.integration_cycle, Duration::ZERO);
+        self.spread(0, &frames);
+    }
+
+    /// The control frames of a cluster: from each master to the compression masters, and from these to all stations.
+    pub(super) fn cluster(&mut self) {
+        let Some(ClusterPlan { parameters, masters, compression_masters, .. }) = &self.view.segment.cluster else {
+            return;
+        };
+        for master in masters {
+            let plan = self.view.plan;
+            let distance = at_least(least_distance(parameters), plan.nodes[master.index()].clock.drift_max.0);
+            let name = format!("control frames of `{}`", plan.node_name(*master));
+            self.send_to(*master, compression_masters, frames(name, distance, Duration::ZERO));
+            for switch in compression_masters {
+                let compressing = plan.own_node(self.view.id, usize::from(*switch));
+                let name = format!("compressed control frames of `{}`", plan.node_name(compressing));
+                self.spread(*switch, &frames(name, distance, varying_stay(parameters) + ROUNDING));
+            }
+        }
+    }
+
+    /// By switch: the one before it on the way from one of them, and the link between switches by which it is reached.
+    fn reached_from(&self, from: u16) -> Vec<(u16, Option<(u16, usize)>)> {
+        let wiring = &self.view.segment.wiring;
+        let mut is_reached = vec![false; usize::from(wiring.switches)];
+        is_reached[usize::from(from)] = true;
+        // In the order in which they are reached.
+        let mut reached = vec![(from, None)];
+        let mut next = 0;
+        while let Some(&(switch, _)) = reached.get(next) {
+            next += 1;
+            for (trunk, other) in wiring.trunks.iter().enumerate().filter(|(_, trunk)| trunk.ends.contains(&switch)) {
+                let behind = other.from(switch);
+                if !std::mem::replace(&mut is_reached[usize::from(behind)], true) {
+                    reached.push((behind, Some((switch, trunk))));
+                }
+            }
+        }
+        reached
+    }
+
+    /// Sends frames from a switch to all stations: every copy that leaves the switch is a stream of its own.
+    fn spread(&mut self, from: u16, frames: &RoutedStream) {
+        let wiring = &self.view.segment.wiring;
+        let mut copies: Vec<RoutedStream> = Vec::new();
+        // By switch: the copy that comes to it and the hop by which it does.
+        let mut came: Vec<Option<(usize, usize)>> = vec![None; usize::from(wiring.switches)];
+        let mut leaves = |came_by: Option<(usize, usize)>, link: usize, to: Option<NodeId>| {
+            let (copy, after) = match came_by {
+                Some((copy, hop)) => (copy, Some(hop)),
+                None => {
+                    copies.push(frames.clone());
+                    (copies.len() - 1, None)
+                }
+            };
+            let hop = copies[copy].hops.len();
+            copies[copy].hops.push((link, after));
+            copies[copy].ends.extend(to.map(|node| (node, hop)));
+            (copy, hop)
+        };
+        for (switch, before) in self.reached_from(from) {
+            if let Some((before, trunk)) = before {
+                let at = leaves(came[usize::from(before)], self.onward(trunk, before), None);
+                came[usize::from(switch)] = Some(at);
+            }
+            for (node, link) in self.stations.iter().filter(|(node, _)| wiring.switch_of(**node) == switch) {
+                leaves(came[usize::from(switch)], link + 1, Some(*node));
+            }
+        }
+        self.routed.streams.extend(copies);
+    }
+
+    /// Sends frames from a station to some switches.
+    fn send_to(&mut self, from: NodeId, switches: &[u16], mut frames: RoutedStream) {
+        let Some(uplink) = self.stations.get(&from) else { return };
+        let reached = self.reached_from(self.view.segment.wiring.switch_of(from));
+        let before = |switch: u16| reached.iter().find(|(other, _)| *other == switch).and_then(|(_, before)| *before);
+        frames.hops.push((*uplink, None));
+        for switch in switches {
+            let way: Vec<(u16, usize)> = std::iter::successors(before(*switch), |(at, _)| before(*at)).collect();
+            let mut came_by = 0;
+            for (at, trunk) in way.into_iter().rev() {
+                let link = self.onward(trunk, at);
+                let known = frames.hops.iter().position(|(other, _)| *other == link);
+                came_by = known.unwrap_or_else(|| {
+                    frames.hops.push((link, Some(came_by)));
+                    frames.hops.len() - 1
+                });
+            }
+        }
+        self.routed.streams.push(frames);
+    }
+}
