@@ -55,12 +55,14 @@ impl Describer {
         let mut streams: Vec<Option<Known>> = view.plan.streams.iter().map(|_| None).collect();
         let mut by_ct_id = Vec::new();
         for stream in view.streams() {
+            let own = view.segment.link_of(stream.hop.from).parameters;
             streams[stream.id.index()] = Some(Known {
                 sender: stream.stream.sender,
                 period: stream.stream.period,
                 slots: slots(view, schedule, &stream),
                 priority: stream.class.priority(),
-                reception: view.segment.frame_time_on(stream.hop.from, view.secured_len(&stream)),
+                reception: view.segment.frame_time_over(own, view.secured_len(&stream))
+                    + own.protection().delay(u64::from(view.secured_len(&stream))),
                 is_replicated: stream.copies.are_several(),
                 ct_id: stream.class.ct_id(),
                 stamped_later: stamped_later(view, &stream) + waits(view, &stream),
@@ -162,7 +164,8 @@ fn stamped_later(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Duration {
         return Duration::ZERO;
     }
     let longer = |node: &NodeId| {
-        let time_of = |len: u32| view.segment.frame_time_on(*node, len);
+        let link = view.segment.link_of(*node).parameters;
+        let time_of = |len: u32| view.segment.frame_time_over(link, len) + link.protection().delay(u64::from(len));
         time_of(view.secured_len(stream)) - time_of(FRAME_LEN_MIN as u32)
     };
     stream.hop.to.iter().map(longer).max().unwrap_or_default()

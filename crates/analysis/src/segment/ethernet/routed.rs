@@ -358,10 +358,19 @@ impl Routed {
             preempts: port.preempts,
             holds: port.holds,
             idle_slopes: port.idle_slopes.iter().map(|(class, slope)| (place(*class), slope.clone())).collect(),
-            varying: if enters_switch { whole(self.forwarding.jitter().as_ps()) } else { whole(0) },
+            varying: if enters_switch { whole((self.forwarding.jitter() + self.uneven(link)).as_ps()) } else { whole(0) },
             gates: self.gates(link, &least).into_iter().chain(own_gates).collect(),
             ..PortPlan::plain(format!("the link from node {} to node {}", from.0, to.0), least)
         }
+    }
+
+    /// How much longer than the shortest frame on a link the longest one takes to be protected and checked.
+    fn uneven(&self, link: usize) -> Duration {
+        let passing = || self.streams.iter().filter(|sent| sent.hops.iter().any(|(hop, _)| *hop == link));
+        let longest = passing().map(|sent| sent.len_max).max().unwrap_or_default();
+        let shortest = passing().map(|sent| sent.len_min).min().unwrap_or_default();
+        let protection = self.links[link].speed.protection();
+        protection.delay(longest) - protection.delay(shortest)
     }
 
     /// What scheduled frames leave of a link to each class that comes there, if its rate is this.

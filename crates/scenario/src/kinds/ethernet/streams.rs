@@ -92,8 +92,7 @@ fn shortest_link(segment: &EthernetSegment, len: u32) -> Duration {
     let own = wiring.stations.iter().chain(&wiring.second).map(|link| link.parameters);
     let links = own.chain((wiring.switches == 1).then(|| segment.default_link()));
     // A frame is there with its last bit; the gap behind it is for the next one.
-    let wire_len = u64::from(len) + segment.accounting.overhead_bytes() - segment.accounting.gap_bytes();
-    links.map(|link| link.rate.time_of(wire_len) + link.propagation_delay).min().unwrap_or_default()
+    links.map(|link| segment.speed_over(link).reception(u64::from(len))).min().unwrap_or_default()
 }
 
 /// A frame of a stream that gateways carry, without what its protection adds `[byte]`. With it the frame is as long as its
