@@ -5,6 +5,7 @@ use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::plan::{Ethernet, EthernetStream};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, Frame, TypeOrLength};
 use chronoseal_wire::gptp::ETHERTYPE_PTP;
+use chronoseal_wire::macsec::SecTag;
 use chronoseal_wire::protocol_control_frame::ETHERTYPE_PROTOCOL_CONTROL;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link;
@@ -197,10 +198,14 @@ impl Describe for Describer {
         let Some(stream) = self.named(bytes) else {
             return self.outside(StreamId::NONE, 0, sent_at);
         };
-        let sequence = Frame::new_checked(bytes)
-            .ok()
-            .and_then(|frame| TestBedHeader::parse(frame.payload()).ok())
-            .map_or(0, |header| u64::from(header.sequence));
+        let sequence = match SecTag::parse(bytes) {
+            // All that can be read of a protected frame.
+            Ok(tag) => u64::from(tag.packet_number),
+            Err(_) => Frame::new_checked(bytes)
+                .ok()
+                .and_then(|frame| TestBedHeader::parse(frame.payload()).ok())
+                .map_or(0, |header| u64::from(header.sequence)),
+        };
         self.at_slot(stream, sequence, sent_at)
     }
 

@@ -14,7 +14,7 @@ use chronoseal_wire::ethernet::FCS_LEN;
 use chronoseal_wire::gptp::ClockIdentity;
 use chronoseal_wire::virtual_link;
 
-use super::{ports, stream_filters};
+use super::{macsec, ports, stream_filters};
 use crate::Prepared;
 
 /// Which link is whose, in the order in which the medium has them.
@@ -182,6 +182,7 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
     }
     let ports = ports::of(view, &links.all, &links.nodes, &routes);
     let psfp = stream_filters::of(view, &links.all, &links.nodes);
+    let secured = macsec::secured(view, &links.nodes);
     let failures = network.failures.iter().map(|failure| links.failure(failure)).collect();
     Network::new(NetworkConfig {
         switches: view.switches().collect(),
@@ -191,6 +192,7 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
         ports,
         psfp,
         splices,
+        secured,
         failures,
         routes,
         ct_marker: network.ct_marker,

@@ -18,6 +18,7 @@ mod executor;
 mod filter;
 mod forwarding;
 mod ingress;
+mod macsec;
 mod policing;
 mod ports;
 mod second;
@@ -38,6 +39,8 @@ use self::control::Control;
 use self::executor::Executor;
 use self::filter::Filter;
 use self::forwarding::Forwarding;
+use self::macsec::SecYs;
+pub use self::macsec::SecuredLink;
 use self::policing::Account;
 pub use self::policing::{Charge, Policing};
 use self::second::Pairs;
@@ -83,6 +86,8 @@ pub struct Network {
     time_aware: Option<TimeAware>,
     /// Whoever sends a control frame wants to know when it left.
     stamps_control: bool,
+    /// Of links with keys.
+    sec_ys: SecYs,
     /// Of switches that filter and police streams.
     guards: Option<Box<Guards>>,
     /// Frames that come to a switch may be others than those that every network has.
@@ -190,14 +195,18 @@ impl Network {
             down_from: (0..config.links.len()).map(|link| down_from(&config, link)).collect(),
             fixed_delay: Some(config.forwarding_delay)
                 .filter(|delay| config.forwarding_jitter.is_zero() && *delay > Duration::ZERO)
-                // A stream filter judges a frame when it is there.
-                .filter(|_| config.psfp.is_empty()),
+                // A stream filter judges a frame when it is there, and so does whoever checks its protection.
+                .filter(|_| config.psfp.is_empty() && config.secured.is_empty()),
             beacon_tree,
             control: config.clocks.as_ref().map(|clocks| Control::new(&config, clocks)),
             time_aware: config.time_aware.as_ref().map(|clocks| TimeAware::new(&config, clocks)),
             stamps_control: config.clocks.is_some() || config.time_aware.is_some(),
+            sec_ys: config.sec_ys(),
             guards: Guards::new(&config),
-            has_special: config.clocks.is_some() || config.time_aware.is_some() || !config.psfp.is_empty(),
+            has_special: config.clocks.is_some()
+                || config.time_aware.is_some()
+                || !config.psfp.is_empty()
+                || !config.secured.is_empty(),
             integration_cycle: 0,
             rngs: (config.switches.iter())
                 .map(|switch| random::stream(config.seed, Purpose::Medium, u64::from(switch.0)))
@@ -252,7 +261,7 @@ fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> (V
     };
     let room = config.queue_len_max;
     let line = |(number, (phases, tolerance)): (usize, (Vec<Duration>, Duration))| {
-        let speed = config.links[number / 2].speed;
+        let speed = config.speed_of(number);
         let cuts = config.integration == Integration::Preemption && !phases.is_empty();
         let cutting = cuts.then(|| PortConfig { scheduled_cut: true, ..PortConfig::default() });
         let starts = starts(phases, tolerance);
@@ -330,8 +339,7 @@ impl Medium for Network {
             Some(link) => {
                 if let Some(splice) = splices.iter().find(|splice| splice.victim == link) {
                     let to = Attachment { node: splice.attacker, port: PortId(0) };
-                    out.push(MediumOutput::Deliver { to, frame, departed_at: now });
-                    return;
+                    return self.intercept(now, link, to, frame, frames, out);
                 }
                 link
             }

@@ -64,6 +64,14 @@ impl LineSpeed {
         Self { counted_bytes, ..self }
     }
 
+    /// The same line for frames that bring their protection along, so that their length counts it already.
+    #[must_use]
+    pub fn with_protected_frames(self) -> Self {
+        let LineProtection { added_bytes, base, per_byte } = self.protection;
+        let protection = LineProtection { added_bytes: 0, base: base - per_byte * added_bytes as i64, per_byte };
+        Self { counted_bytes: self.counted_bytes.saturating_sub(added_bytes), ..self.protected(protection) }
+    }
+
     /// From the first bit on the wire until the frame is there: its last bit has come, and its protection is checked.
     #[inline]
     pub fn reception(&self, len: u64) -> Duration {

@@ -12,6 +12,7 @@ use chronoseal_schedule::exchange::scenario::gate_table;
 use chronoseal_schedule::{Infeasible, Options, Problem, Schedule, prove, synthesize};
 
 use super::from_environment;
+use super::secured::secured;
 use super::switched::{below, one_of, plan_of};
 use super::watch::Watch;
 
@@ -82,7 +83,7 @@ fn scenario(seed: u64, streams: usize, period_us: [u32; 3]) -> String {
             one_of(rng, &[0, 3])
         );
     }
-    text
+    secured(text, seed)
 }
 
 /// The scenario with offsets and gates.
@@ -137,7 +138,9 @@ fn a_scenario_with_its_schedule_written_in_has_no_frame_later_than_planned() {
                 let place = place.expect("it is reached");
                 let link = &network.links()[planned.route[place]];
                 // The last bit: preamble and checksum are part of it, the gap is not.
-                let last = link.rate.time_of(u64::from(one.secured_len()) + 12) + link.propagation;
+                let (added, len) = (link.protection, one.secured_len());
+                let last = link.rate.time_of(u64::from(len + added.bytes) + 12) + link.propagation;
+                let last = last + added.base + added.per_byte * i64::from(len);
                 let expected = one.security.seal + planned.hops[place] + last + one.security.open;
                 let seen = finished.observer.seen(id, *receiver);
                 let seen = seen.unwrap_or_else(|| panic!("seed {seed}: no frame of {name} came\n{text}"));

@@ -358,7 +358,11 @@ impl Routed {
             preempts: port.preempts,
             holds: port.holds,
             idle_slopes: port.idle_slopes.iter().map(|(class, slope)| (place(*class), slope.clone())).collect(),
-            varying: if enters_switch { whole((self.forwarding.jitter() + self.uneven(link)).as_ps()) } else { whole(0) },
+            varying: if enters_switch {
+                whole((self.forwarding.jitter() + self.uneven(link)).as_ps())
+            } else {
+                whole(0)
+            },
             gates: self.gates(link, &least).into_iter().chain(own_gates).collect(),
             ..PortPlan::plain(format!("the link from node {} to node {}", from.0, to.0), least)
         }

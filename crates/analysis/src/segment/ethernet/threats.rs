@@ -64,6 +64,11 @@ pub enum Harm {
         /// From this segment.
         segment: SegmentId,
     },
+    /// A frame that is delayed comes behind others of its link, whose packet numbers MACsec has seen by then.
+    OutOfOrder {
+        /// Whose link.
+        node: NodeId,
+    },
     /// A frame comes after its slot has closed.
     Delayed {
         /// So much later.
@@ -97,6 +102,11 @@ impl ThreatRisk {
                 "a gateway can pass on what threat `{name}` sends on `{}` in the name of a stream: name a protection for the stream \
                  that the gateway opens",
                 plan.segments[segment.index()].name
+            ),
+            Harm::OutOfOrder { node } => format!(
+                "threat `{name}` delays its frames on the link of `{}`, and MACsec throws a frame away whose packet number is behind that \
+                 of another by more than the replay window",
+                plan.node_name(node)
             ),
             Harm::Delayed { by } => format!(
                 "threat `{name}` delays its frames by {by}, and the switch throws a frame away that comes after its slot has closed"
@@ -269,6 +279,8 @@ pub(super) fn risks(wired: &Wired<'_>) -> Vec<Risk> {
             let is_in_slots = view.stream(target).is_some_and(|stream| stream.class.is_time_triggered());
             if is_in_slots {
                 add(view.id, Some(target), Harm::Delayed { by });
+            } else if view.segment.link_of(threat.node).parameters.macsec.is_some() {
+                add(view.id, Some(target), Harm::OutOfOrder { node: threat.node });
             }
             continue;
         }

@@ -59,6 +59,7 @@ pub(super) fn config() -> NetworkConfig {
         ports: Default::default(),
         psfp: Default::default(),
         splices: Vec::new(),
+        secured: Vec::new(),
         failures: Vec::new(),
         routes: vec![
             over_switch(RouteClass::TimeTriggered { ct_id: CT_ID }, 0, &[1], 60),

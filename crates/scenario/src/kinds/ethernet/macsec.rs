@@ -3,9 +3,10 @@
 //! The frame that leaves a link is the one that entered it, so nothing above the link knows of MACsec: filters, meters, queues and
 //! end-to-end protection have the frame as it was. What it costs is on the link: bytes on the wire, and a delay at both ends.
 
-use chronoseal_core::Duration;
+use chronoseal_core::{Duration, NodeId};
 use chronoseal_frameauth::macsec::{CipherSuite, Confidentiality};
 use chronoseal_media::line::{LineProtection, LineSpeed};
+use chronoseal_media::medium::FRAME_CAPACITY;
 use chronoseal_wire::ethernet::VLAN_TAG_LEN;
 use chronoseal_wire::macsec::overhead_len;
 use chronoseal_wire::r_tag::R_TAG_LEN;
@@ -14,10 +15,11 @@ use super::macsec_spec::{CipherSuiteSpec, ConfidentialitySpec, MacsecSpec, Proce
 use super::plan::EthernetSegment;
 use super::spec::EthernetSegmentSpec;
 use super::wiring::LinkParameters;
-use crate::kinds::{Context, Place, SegmentRequest, Table};
+use crate::kinds::{Context, OnSegment, Place, Segment, SegmentRequest, Table};
 use crate::limits::*;
 use crate::problem::Code;
 use crate::shape::shortened;
+use crate::spec::{PlaceSpec, ThreatKindSpec, ThreatSpec};
 
 /// What protects a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -138,6 +140,55 @@ pub(super) fn of_link(
     segment.macsec.filter(|_| is_protected != Some(false))
 }
 
+/// Whether attackers on protected links can be followed there, one report for each link.
+pub(super) fn check(
+    segment: &Segment<'_>,
+    network: &EthernetSegment,
+    streams: &[OnSegment<'_>],
+    context: &mut Context<'_>,
+) {
+    let spec = context.spec();
+    for (number, node) in spec.nodes.iter().enumerate() {
+        let id = NodeId(number as u16);
+        let Some(macsec) = network.link_of(id).parameters.macsec else { continue };
+        let len = |stream: &OnSegment<'_>| stream.hop.frame_len + stream.protection.overhead_bytes();
+        let sent = streams.iter().filter(|stream| stream.hop.from == id);
+        let Some(longest) = sent.max_by_key(|stream| len(stream)) else { continue };
+        let sits_there = |(_, threat): &(usize, &ThreatSpec)| threat.at == Some(PlaceSpec::Link(node.name.clone()));
+        let there = || spec.threats.iter().enumerate().filter(sits_there);
+        let babbles = |(_, threat): &(usize, &ThreatSpec)| matches!(threat.kind, ThreatKindSpec::Babble);
+        let Some((first, _)) = there().find(|threat| !babbles(threat)) else { continue };
+        let at = |threat: usize| Place::new("threats").entry(threat).key("at");
+        if let Some((babbling, _)) = there().find(babbles) {
+            context.report_both(
+                Code::NotYet,
+                (&at(babbling), "has the node's key"),
+                (&at(first), "has none"),
+                format!(
+                    "what `{}` babbles goes through its own MACsec, and what an attacker on its wire sends does not; both at once are \
+                     not told apart yet",
+                    shortened(&node.name)
+                ),
+                "write a scenario for each of the two, or `macsec = false` for the link",
+            );
+        }
+        let protected = len(longest) as usize + macsec.added_bytes() as usize;
+        if protected > FRAME_CAPACITY {
+            context.report(
+                Code::NotYet,
+                &at(first),
+                format!(
+                    "a frame of `{}` has {protected}B with MACsec on `{}`, and an attacker on a link holds {FRAME_CAPACITY}B at most",
+                    shortened(longest.name),
+                    segment.name
+                ),
+                "gets too long frames",
+                format!("write a `length` that is {}B shorter, or `macsec = false` for the link", protected - FRAME_CAPACITY),
+            );
+        }
+    }
+}
+
 /// Longest and shortest frame without checksum, between which processing differs most `[byte]`.
 const LEN_SPREAD: i64 = FRAME_LEN_MAX as i64 + VLAN_TAG_LEN as i64 + R_TAG_LEN as i64 - FRAME_LEN_MIN as i64;
 
@@ -151,7 +202,9 @@ pub(super) fn keeps_order(request: &SegmentRequest<'_>, segment: &EthernetSegmen
     let links = links.chain((wiring.switches == 1).then(|| segment.default_link()));
     let Some(fastest) = links.filter(|link| link.macsec.is_some()).max_by_key(|link| link.rate) else { return };
     let per_byte = fastest.protection().per_byte;
-    let shortest = segment.speed_over(fastest).occupancy(u64::from(FRAME_LEN_MIN));
+    // What an attacker sends may be shorter by what MACsec adds.
+    let unprotected = LinkParameters { macsec: None, ..fastest };
+    let shortest = segment.speed_over(unprotected).occupancy(u64::from(FRAME_LEN_MIN));
     if per_byte * LEN_SPREAD <= shortest {
         return;
     }

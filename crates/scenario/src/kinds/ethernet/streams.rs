@@ -13,7 +13,7 @@ use super::plan::{EthernetHop, EthernetSegment, StreamClass, Sync, VirtualLink};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
 use super::{
-    Memo, classes, divisors_help, networks, ports, replication, routes, stream_filters, sub_virtual_links,
+    Memo, classes, divisors_help, macsec, networks, ports, replication, routes, stream_filters, sub_virtual_links,
     virtual_links, windows,
 };
 use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step};
@@ -224,6 +224,7 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
     {
         virtual_link_behind_ports(segment, stream, context);
     }
+    macsec::check(segment, network, streams, context);
     classes::check(segment, streams, context);
     for stream in streams.iter_mut() {
         if let Some(hop) = stream.hop.facet.get_mut::<EthernetHop>() {
