@@ -178,6 +178,9 @@ impl Kind for EthernetKind {
             ("a latency counts from", "the first bit out of the sender".into()),
             ("and to", "the last bit in at the receiver".into()),
         ];
+        if let Some(macsec) = &network.macsec {
+            properties.push(("MACsec", format!("{}, {} B a frame", macsec.cipher_suite.name(), macsec.added_bytes())));
+        }
         if let Some(cluster) = &network.cluster {
             let masters = cluster.masters.len();
             properties.push(("clocks", format!("SAE AS6802, {masters} synchronisation masters")));
