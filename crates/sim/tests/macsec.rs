@@ -144,7 +144,8 @@ fn whoever_brings_a_port_along_is_stopped_before_the_schedule_is_asked() {
 #[test]
 fn a_link_without_macsec_protects_nothing() {
     let open = "macsec = {}\nlinks = [{ between = [\"sensor\", \"switch\"], macsec = false }]";
-    for (kind, attack) in [("tamper", AttackKind::Tamper), ("replay", AttackKind::Replay), ("spoof", AttackKind::Spoof)] {
+    for (kind, attack) in [("tamper", AttackKind::Tamper), ("replay", AttackKind::Replay), ("spoof", AttackKind::Spoof)]
+    {
         let seen = seen(&star(open, BEST_EFFORT, &threat(kind, "link = \"sensor\"")));
         assert_eq!(seen.attacks, BTreeMap::from([((attack, "delivered".to_owned()), 10)]));
     }

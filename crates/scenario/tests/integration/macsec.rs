@@ -37,7 +37,7 @@ const KEY: &str = "macsec = { protect = { base = \"1us\" } }";
 const CASES: &[(&str, Code, &str, &str)] = &[
     ("macsec_unknown_cipher_suite", Code::UnknownValue, KEY, "macsec = { cipher_suite = \"gcm-aes-xpn-128\" }"),
     ("macsec_unknown_offset", Code::UnknownValue, KEY, "macsec = { confidentiality = \"offset-20\" }"),
-    ("macsec_replay_window", Code::WrongType, KEY, "macsec = { replay_window = -1 }"),
+    ("macsec_replay_window", Code::OutOfRange, KEY, "macsec = { replay_window = -1 }"),
     ("macsec_protect_base", Code::OutOfRange, KEY, "macsec = { protect = { base = \"2s\" } }"),
     ("macsec_check_per_byte", Code::OutOfRange, KEY, "macsec = { check = { per_byte = \"-1ns\" } }"),
     ("macsec_slower_than_the_link", Code::BadLink, KEY, "macsec = { protect = { per_byte = \"200ps\" }, check = { per_byte = \"300ps\" } }"),

@@ -163,10 +163,10 @@ fn a_scenario_with_its_schedule_written_in_has_no_frame_later_than_planned() {
 fn of_a_scenario_that_does_not_fit_no_named_stream_can_be_left_out() {
     let options = Options { steps: 100_000, ..Options::default() };
     let wanted = from_environment("GATED_SCENARIOS").unwrap_or(SCENARIOS);
-    let (mut minimal, mut proven) = (0, 0);
+    let (mut minimal, mut proven, mut protected_too) = (0, 0, 0);
     for seed in 0..wanted {
         let text = scenario(seed + 10_000, 12 + (seed % 20) as usize, [50, 60, 125]);
-        let (_, problem) = problem(&text);
+        let (_, problem) = self::problem(&text);
         let Err(infeasible) = synthesize(&problem, options) else { continue };
         let Infeasible { conflict, is_minimal, .. } = *infeasible;
         let part = |without: Option<&String>| {
@@ -187,10 +187,15 @@ fn of_a_scenario_that_does_not_fit_no_named_stream_can_be_left_out() {
             });
             let longer = Problem::new(problem.network().clone(), longer.collect()).expect("the streams are sound");
             assert!(prove(&longer).is_some() && synthesize(&longer, options).is_err(), "seed {seed}\n{text}");
+            if !text.contains("macsec") {
+                let (_, protected) = self::problem(&text.replacen("\nrate = ", "\nmacsec = {}\nrate = ", 1));
+                assert!(prove(&protected).is_some() && synthesize(&protected, options).is_err(), "seed {seed}\n{text}");
+                protected_too += 1;
+            }
         }
     }
-    println!("{minimal} minimal sets, {proven} proven");
-    assert!(minimal > 10 && proven > 5, "{minimal} minimal sets, {proven} proven");
+    println!("{minimal} minimal sets, {proven} proven, {protected_too} of them with MACsec too");
+    assert!(minimal > 10 && proven > 5 && protected_too > 2, "{minimal} minimal sets, {proven} proven");
 }
 
 /// Two switches, a scheduled stream and another one.

@@ -7,7 +7,9 @@ use chronoseal_catalog::Prepared;
 use chronoseal_core::random::{self, Purpose};
 use chronoseal_core::{Duration, Rate};
 use chronoseal_schedule::exchange::scenario;
-use chronoseal_schedule::{Link, LinkProtection, Network, Node, Options, Problem, Schedule, Security, Stream, synthesize};
+use chronoseal_schedule::{
+    Link, LinkProtection, Network, Node, Options, Problem, Schedule, Security, Stream, synthesize,
+};
 
 use super::switched::{below, one_of, plan_of};
 use super::watch::Watch;

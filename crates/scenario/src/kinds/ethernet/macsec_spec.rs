@@ -22,6 +22,7 @@ pub struct MacsecSpec {
     /// A frame is taken while its packet number is at most so much below the next expected one. Default: 0, packet numbers have to
     /// rise.
     #[serde(default)]
+    #[schemars(range(max = 4_294_967_295_u32))]
     pub replay_window: u32,
     /// Time that protecting a frame takes at the sending end of a link. Default: none.
     #[serde(default)]
