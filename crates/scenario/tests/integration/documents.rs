@@ -154,7 +154,8 @@ fn every_key_is_explained_in_the_guide() {
     for key in keys {
         let quoted = format!("`{key}`");
         let is_explained = GUIDE.contains(&quoted)
-            || CLOCKS_GUIDE, MACSEC_GUIDE.contains(&quoted)
+            || CLOCKS_GUIDE.contains(&quoted)
+            || MACSEC_GUIDE.contains(&quoted)
             || RADIO_GUIDE.contains(&quoted)
             || CLASSES_GUIDE.contains(&quoted)
             || REDUNDANCY_GUIDE.contains(&quoted)

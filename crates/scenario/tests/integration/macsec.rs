@@ -40,8 +40,18 @@ const CASES: &[(&str, Code, &str, &str)] = &[
     ("macsec_replay_window", Code::OutOfRange, KEY, "macsec = { replay_window = -1 }"),
     ("macsec_protect_base", Code::OutOfRange, KEY, "macsec = { protect = { base = \"2s\" } }"),
     ("macsec_check_per_byte", Code::OutOfRange, KEY, "macsec = { check = { per_byte = \"-1ns\" } }"),
-    ("macsec_slower_than_the_link", Code::BadLink, KEY, "macsec = { protect = { per_byte = \"200ps\" }, check = { per_byte = \"300ps\" } }"),
-    ("macsec_of_a_link_alone", Code::BadLink, "macsec = { protect = { base = \"1us\" } }\nlinks = [\n  { between = [\"left\", \"right\"]", "links = [\n  { between = [\"left\", \"right\"], macsec = true"),
+    (
+        "macsec_slower_than_the_link",
+        Code::BadLink,
+        KEY,
+        "macsec = { protect = { per_byte = \"200ps\" }, check = { per_byte = \"300ps\" } }",
+    ),
+    (
+        "macsec_of_a_link_alone",
+        Code::BadLink,
+        "macsec = { protect = { base = \"1us\" } }\nlinks = [\n  { between = [\"left\", \"right\"]",
+        "links = [\n  { between = [\"left\", \"right\"], macsec = true",
+    ),
     (
         "macsec_attacker_with_long_frames",
         Code::NotYet,
