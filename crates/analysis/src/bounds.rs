@@ -134,7 +134,8 @@ fn latency(
     queue: &Queue,
 ) -> Latency {
     let network = view.segment;
-    let over = |link: LinkParameters| network.frame_time_over(link, view.secured_len(stream)) + link.propagation_delay;
+    let len = view.secured_len(stream);
+    let over = |link: LinkParameters| network.frame_time_over(link, len) + link.delay(len);
     let link_of = |node| network.link_of(node).parameters;
     let before = last.trunk.map_or_else(|| link_of(stream.hop.from), |trunk| network.wiring.trunks[trunk].parameters);
     let received = over(link_of(last.receiver));

@@ -66,6 +66,7 @@ fn segment(base_period: Duration) -> EthernetSegment {
         sync_id: 4043,
         ct_marker: [3, 0, 0, 0],
         propagation_delay: Duration::ZERO,
+        macsec: None,
         dispatch: Dispatch::Scheduled,
         integration: Integration::TimelyBlock,
         forwarding_delay: Duration::ZERO,

@@ -109,7 +109,7 @@ impl TimeAwareClock {
         frame_len: usize,
     ) -> Result<(), DiscardReason> {
         let Some(clock) = &mut self.clock else { return Ok(()) };
-        let arrived = rx_at - self.config.speed.transmission(frame_len as u64);
+        let arrived = rx_at - self.config.speed.since_first_bit(frame_len as u64);
         let refused = clock.receive(now, PORT, arrived, payload).err().and_then(|refusal| clock.reason(&refusal));
         self.collect();
         refused.map_or(Ok(()), Err)

@@ -30,7 +30,7 @@ mod search;
 mod shape;
 pub mod timeline;
 
-pub use network::{Fault, Link, Network, Node, Problem, Security, Stream};
+pub use network::{Fault, Link, LinkProtection, Network, Node, Problem, Security, Stream};
 pub use proof::{Proof, prove};
 pub use schedule::{AddError, Infeasible, Planned, Reason, Schedule, synthesize};
 pub use search::Options;

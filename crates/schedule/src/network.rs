@@ -21,6 +21,17 @@ pub struct Node {
     pub is_bridge: bool,
 }
 
+/// What the protection of a link adds to every frame on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LinkProtection {
+    /// On the wire `[byte]`.
+    pub bytes: u32,
+    /// Delay at both ends together.
+    pub base: Duration,
+    /// The same for each byte of the frame.
+    pub per_byte: Duration,
+}
+
 /// One direction of a wire, and the port that sends on it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Link {
@@ -32,6 +43,8 @@ pub struct Link {
     pub rate: Rate,
     /// How long a bit is on its way.
     pub propagation: Duration,
+    /// What protects every frame on it, whatever its stream has: MACsec.
+    pub protection: LinkProtection,
     /// From the last bit at the receiving end until that node can send the frame on.
     pub processing: Duration,
     /// How many entries the gate control list of its port holds; no limit if `None`.
@@ -88,7 +101,7 @@ impl Network {
             {
                 faults.push(Fault::BadEnds { link: name(link) });
             }
-            let times = [link.propagation, link.processing];
+            let times = [link.propagation, link.processing, link.protection.base, link.protection.per_byte];
             if link.rate.0 == 0 || times.iter().any(|time| time.is_negative() || *time > Duration::from_s(1)) {
                 faults.push(Fault::BadLink { link: name(link) });
             }
@@ -149,12 +162,23 @@ impl Network {
 
     /// How long `bytes` of a frame take on a link, everything on the wire counted `[ps]`.
     pub(crate) fn wire_time(&self, link: usize, bytes: u32) -> i64 {
-        self.links[link].rate.time_of(u64::from(bytes) + u64::from(self.overhead)).as_ps()
+        self.links[link].rate.time_of(u64::from(bytes) + self.overhead_on(link)).as_ps()
+    }
+
+    /// Bytes on a link beside a frame's length.
+    fn overhead_on(&self, link: usize) -> u64 {
+        u64::from(self.overhead) + u64::from(self.links[link].protection.bytes)
+    }
+
+    /// From the last bit of a frame on a link until it is at the other end, checked `[ps]`.
+    pub(crate) fn transit(&self, link: usize, bytes: u32) -> i64 {
+        let Link { propagation, protection, .. } = &self.links[link];
+        (*propagation + protection.base + protection.per_byte * i64::from(bytes)).as_ps()
     }
 
     /// How much earlier the last bit of a frame is over than what keeps the wire for it `[ps]`.
     pub(crate) fn gap_time(&self, link: usize, bytes: u32) -> i64 {
-        let without = u64::from(bytes) + u64::from(self.overhead.saturating_sub(GAP));
+        let without = (u64::from(bytes) + self.overhead_on(link)).saturating_sub(u64::from(GAP.min(self.overhead)));
         self.wire_time(link, bytes) - self.links[link].rate.time_of(without).as_ps()
     }
 }

@@ -233,8 +233,8 @@ impl Run<'_> {
         }
         let link = &self.network.links()[port];
         let told = &self.told[stream];
-        let bytes =
-            u64::from(told.stream.len) + u64::from(told.stream.security.bytes) + u64::from(self.network.overhead);
+        let own = u64::from(told.stream.len) + u64::from(told.stream.security.bytes);
+        let bytes = own + u64::from(self.network.overhead) + u64::from(link.protection.bytes);
         let end = now + link.rate.time_of(bytes).as_ps();
         match self.opens(port, now, end) {
             Err(later) => self.at(later, Event::Idle { port }),
@@ -250,7 +250,7 @@ impl Run<'_> {
                 }
                 state.queue.pop_front();
                 (state.busy_until, state.has_sent) = (end, true);
-                let there = end + link.propagation.as_ps();
+                let there = end + self.network.transit(port, told.stream.secured_len());
                 if told.stream.to.contains(&link.to) {
                     self.arrived.insert((stream, number, link.to), there);
                 }

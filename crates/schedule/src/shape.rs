@@ -46,13 +46,14 @@ impl Shape {
             let comes_early = before.map_or(0, gap);
             let after = before.map(|at| &hops[at]).map_or(0, |hop| {
                 let last = &links[hop.link];
-                hop.after + hop.len + (last.propagation + last.processing + security.per_hop).as_ps()
+                let transit = network.transit(hop.link, stream.secured_len());
+                hop.after + hop.len + transit + (last.processing + security.per_hop).as_ps()
             });
             let len = network.wire_time(number, stream.secured_len());
             hops.push(Hop { link: number, after, len });
             early.push(comes_early);
             if stream.to.contains(&link.to) {
-                arrivals.push((link.to, after + len + link.propagation.as_ps()));
+                arrivals.push((link.to, after + len + network.transit(number, stream.secured_len())));
                 arrives_early.push(comes_early + network.gap_time(number, stream.secured_len()));
             }
         }

@@ -4,7 +4,7 @@
 use chronoseal_core::random::{ChaCha8Rng, Purpose, stream, uniform_i64};
 use chronoseal_core::{Duration, Rate};
 
-use chronoseal_schedule::{Link, Network, Node, Problem, Security, Stream};
+use chronoseal_schedule::{Link, LinkProtection, Network, Node, Problem, Security, Stream};
 
 /// Chance.
 pub struct Draw(ChaCha8Rng);
@@ -31,6 +31,7 @@ pub fn network(bridges: usize, pairs: &[(usize, usize)]) -> Network {
         rate: Rate(1_000_000_000),
         propagation: Duration::from_ns(50),
         processing: Duration::from_us(2),
+        protection: LinkProtection::default(),
         gate_entries_max: None,
     };
     let mut links = Vec::new();

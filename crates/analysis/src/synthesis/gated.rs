@@ -8,7 +8,7 @@ use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::port::{PortConfig, Selection};
 use chronoseal_scenario::plan::{Copies, Ethernet, EthernetStream, LinkParameters, Plan, PortEnd, Sync};
 use chronoseal_schedule::exchange::Refusal;
-use chronoseal_schedule::{Link, Network, Node, Security, Stream};
+use chronoseal_schedule::{Link, LinkProtection, Network, Node, Security, Stream};
 
 use crate::segment::{BOUNDS, Jobs};
 
@@ -196,6 +196,7 @@ fn wires(view: Ethernet<'_>, ports: &[Port]) -> Result<Network, Refusal> {
         to: place(port.ends[1]),
         rate: port.link.rate,
         propagation: port.link.propagation_delay,
+        protection: protection(port.link),
         processing: if port.into_switch { view.segment.forwarding_delay } else { Duration::ZERO },
         gate_entries_max: Some(chronoseal_scenario::limits::GATE_ENTRIES_MAX as usize),
     });
@@ -205,6 +206,15 @@ fn wires(view: Ethernet<'_>, ports: &[Port]) -> Result<Network, Refusal> {
         let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
         refuse(faults.join("; "), "mend the links of the segment")
     })
+}
+
+fn protection(link: LinkParameters) -> LinkProtection {
+    let added = link.protection();
+    LinkProtection {
+        bytes: u32::try_from(added.added_bytes).unwrap_or(u32::MAX),
+        base: added.base,
+        per_byte: added.per_byte,
+    }
 }
 
 fn link_between(view: Ethernet<'_>, network: &Network, ends: [NodeId; 2]) -> Option<usize> {

@@ -113,7 +113,7 @@ impl FrameNeeds {
             };
             let wait = view.integration_wait(link);
             let slot = time_on(link) + guard + wait;
-            let forwarded = time_on(link) + wait + link.propagation_delay + network.forwarding_delay;
+            let forwarded = time_on(link) + wait + link.delay(len) + network.forwarding_delay;
             let takes = match (network.access, network.dispatch) {
                 (_, Dispatch::Immediate) => forwarded,
                 (Access::SharedSlots, Dispatch::Scheduled) => slot,
@@ -127,7 +127,7 @@ impl FrameNeeds {
             for &node in &hop.to {
                 let link = network.link_of(node).parameters;
                 let frame_time = time_on(link);
-                let at = dispatch + view.integration_wait(link) + frame_time + link.propagation_delay;
+                let at = dispatch + view.integration_wait(link) + frame_time + link.delay(len);
                 needs.arrivals.push(Arrival { node, dispatch, frame_time, at });
                 needs.uses.push((Resource::LinkFromSwitch(node), dispatch, egress(link)));
             }

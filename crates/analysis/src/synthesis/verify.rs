@@ -140,7 +140,7 @@ fn times(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) 
             let frame_time = time_on(view, &on_wire, link);
             let over = start + frame_time + view.integration_wait(link);
             let guarded = over + network.guard_period;
-            let in_switch = over + link.propagation_delay + network.forwarding_delay;
+            let in_switch = over + link.delay(view.secured_len(&on_wire)) + network.forwarding_delay;
             let dispatch = match network.dispatch {
                 Dispatch::Immediate => in_switch,
                 Dispatch::Scheduled if shared => guarded,
@@ -217,8 +217,7 @@ fn times(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) 
 
 /// How long a frame of a stream keeps a link.
 fn time_on(view: Ethernet<'_>, stream: &EthernetStream<'_>, link: LinkParameters) -> Duration {
-    let bytes = u64::from(view.secured_len(stream)) + view.segment.accounting.overhead_bytes();
-    link.rate.time_of(bytes)
+    view.segment.speed_over(link).occupancy(u64::from(view.secured_len(stream)))
 }
 
 /// When the frame of a slot is passed on by one of the switches on its way.
@@ -235,7 +234,7 @@ fn arrival(view: Ethernet<'_>, table: &ScheduleTable, position: usize, node: Nod
     let relays: Vec<_> = table.relays.iter().filter(|relay| relay.slot == position).collect();
     let link = view.segment.link_of(node).parameters;
     let over = time_on(view, &stream, link) + view.integration_wait(link);
-    Some(dispatched(slot, &relays, hop) + over + link.propagation_delay)
+    Some(dispatched(slot, &relays, hop) + over + link.delay(view.secured_len(&stream)))
 }
 
 struct Span {

@@ -5,6 +5,7 @@ use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::plan::{Ethernet, EthernetStream};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, Frame, TypeOrLength};
 use chronoseal_wire::gptp::ETHERTYPE_PTP;
+use chronoseal_wire::macsec::SecTag;
 use chronoseal_wire::protocol_control_frame::ETHERTYPE_PROTOCOL_CONTROL;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link;
@@ -55,12 +56,14 @@ impl Describer {
         let mut streams: Vec<Option<Known>> = view.plan.streams.iter().map(|_| None).collect();
         let mut by_ct_id = Vec::new();
         for stream in view.streams() {
+            let own = view.segment.link_of(stream.hop.from).parameters;
             streams[stream.id.index()] = Some(Known {
                 sender: stream.stream.sender,
                 period: stream.stream.period,
                 slots: slots(view, schedule, &stream),
                 priority: stream.class.priority(),
-                reception: view.segment.frame_time_on(stream.hop.from, view.secured_len(&stream)),
+                reception: view.segment.frame_time_over(own, view.secured_len(&stream))
+                    + own.protection().delay(u64::from(view.secured_len(&stream))),
                 is_replicated: stream.copies.are_several(),
                 ct_id: stream.class.ct_id(),
                 stamped_later: stamped_later(view, &stream) + waits(view, &stream),
@@ -162,7 +165,8 @@ fn stamped_later(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Duration {
         return Duration::ZERO;
     }
     let longer = |node: &NodeId| {
-        let time_of = |len: u32| view.segment.frame_time_on(*node, len);
+        let link = view.segment.link_of(*node).parameters;
+        let time_of = |len: u32| view.segment.frame_time_over(link, len) + link.protection().delay(u64::from(len));
         time_of(view.secured_len(stream)) - time_of(FRAME_LEN_MIN as u32)
     };
     stream.hop.to.iter().map(longer).max().unwrap_or_default()
@@ -194,10 +198,14 @@ impl Describe for Describer {
         let Some(stream) = self.named(bytes) else {
             return self.outside(StreamId::NONE, 0, sent_at);
         };
-        let sequence = Frame::new_checked(bytes)
-            .ok()
-            .and_then(|frame| TestBedHeader::parse(frame.payload()).ok())
-            .map_or(0, |header| u64::from(header.sequence));
+        let sequence = match SecTag::parse(bytes) {
+            // All that can be read of a protected frame.
+            Ok(tag) => u64::from(tag.packet_number),
+            Err(_) => Frame::new_checked(bytes)
+                .ok()
+                .and_then(|frame| TestBedHeader::parse(frame.payload()).ok())
+                .map_or(0, |header| u64::from(header.sequence)),
+        };
         self.at_slot(stream, sequence, sent_at)
     }
 

@@ -75,7 +75,7 @@ fn time_aware(view: Ethernet<'_>, id: NodeId) -> Option<TimeAwareConfig> {
         port: clocks.port,
         granularity: clocks.granularity,
         rogue: super::clock_attacks::rogue(view, id),
-        speed: super::medium::speed_of(view.segment, view.segment.link_of(id).parameters),
+        speed: view.segment.speed_over(view.segment.link_of(id).parameters),
     })
 }
 
@@ -157,7 +157,7 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
     let network = view.segment;
     let id = target.id;
     let reception = |station: NodeId| {
-        let speed = super::medium::speed_of(network, network.link_of(station).parameters);
+        let speed = network.speed_over(network.link_of(station).parameters);
         speed.reception(u64::from(view.secured_len(target)))
     };
     let route = view.route(target).expect("a scenario is refused unless each stream has one way");

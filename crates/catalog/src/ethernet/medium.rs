@@ -5,24 +5,17 @@ use chronoseal_media::ethernet::{
     Beacon, Charge, ClusterClocks, Ends, Failure, FrameLoss, Link, Network, NetworkConfig, Policing, Route, RouteClass,
     RouteHop, Splice, TimeAwareBridge, TimeAwareBridges,
 };
-use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{
     AttackPlace, Copies, Dispatch, Ethernet, EthernetSegment, EthernetStream, FailingLink, GrandmasterQuality,
-    LinkFailure, LinkParameters, NetworkName, RecoveryConfig, StreamClass, SwitchHop, Sync, ThreatKind, VirtualLink,
+    LinkFailure, NetworkName, RecoveryConfig, StreamClass, SwitchHop, Sync, ThreatKind, VirtualLink,
 };
 use chronoseal_wire::ethernet::FCS_LEN;
 use chronoseal_wire::gptp::ClockIdentity;
 use chronoseal_wire::virtual_link;
 
-use super::{ports, stream_filters};
+use super::{macsec, ports, stream_filters};
 use crate::Prepared;
-
-/// How long frames take on a link.
-pub(super) fn speed_of(network: &EthernetSegment, link: LinkParameters) -> LineSpeed {
-    let accounting = network.accounting;
-    LineSpeed::new(link.rate, accounting.overhead_bytes(), accounting.gap_bytes(), link.propagation_delay)
-}
 
 /// Which link is whose, in the order in which the medium has them.
 struct Links {
@@ -45,20 +38,20 @@ impl Links {
         let station = |node: &NodeId| {
             let link = network.link_of(*node);
             let ends = Ends::Station { station: port(*node), switch: usize::from(link.switch) };
-            Link { ends, speed: speed_of(network, link.parameters) }
+            Link { ends, speed: network.speed_over(link.parameters) }
         };
         let mut all: Vec<Link> = nodes.iter().map(station).collect();
         let first_second = all.len();
         all.extend(network.wiring.second.iter().map(|link| {
             let station = prepared.second_attachment(link.node, view.id).expect("a node there has a second port");
             let ends = Ends::Station { station, switch: usize::from(link.switch) };
-            Link { ends, speed: speed_of(network, link.parameters) }
+            Link { ends, speed: network.speed_over(link.parameters) }
         }));
         let nodes = nodes.into_iter().chain(network.wiring.second.iter().map(|link| link.node)).collect();
         let first_trunk = all.len();
         all.extend(network.wiring.trunks.iter().map(|trunk| {
             let ends = Ends::Switches(trunk.ends.map(usize::from));
-            Link { ends, speed: speed_of(network, trunk.parameters) }
+            Link { ends, speed: network.speed_over(trunk.parameters) }
         }));
         Self { all, nodes, first_second, first_trunk }
     }
@@ -188,6 +181,7 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
     }
     let ports = ports::of(view, &links.all, &links.nodes, &routes);
     let psfp = stream_filters::of(view, &links.all, &links.nodes);
+    let secured = macsec::secured(view, &links.nodes);
     let failures = network.failures.iter().map(|failure| links.failure(failure)).collect();
     let frame_losses = (network.frame_losses.iter())
         .map(|loss| FrameLoss { link: links.number(loss.link), ratio: loss.ratio })
@@ -200,6 +194,7 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
         ports,
         psfp,
         splices,
+        secured,
         failures,
         frame_losses,
         recoveries: view.streams().flat_map(|stream| recoveries(&stream)).collect(),

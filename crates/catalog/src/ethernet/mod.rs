@@ -3,6 +3,7 @@
 mod clock_attacks;
 mod describe;
 mod end_system;
+mod macsec;
 mod medium;
 mod ports;
 mod stream_filters;
@@ -140,6 +141,12 @@ impl Kind for EthernetKind {
                     .to_owned()
             })
         });
+        let refused = refused.or_else(|| {
+            view.segment.macsec.is_some().then(|| {
+                "`macsec` exists only in the simulator: live frames have neither SecTAG nor check value; leave it out for a live run"
+                    .to_owned()
+            })
+        });
         let is_fast = |threat: &&ThreatPlan| matches!(threat.kind, ThreatKind::Babble(_) | ThreatKind::Flood(_));
         let fast = view.attackers().find_map(|(attacker, _)| view.threats_of(attacker).find(is_fast));
         let refused = refused.or_else(|| {
@@ -172,6 +179,9 @@ impl Kind for EthernetKind {
             ("a latency counts from", "the first bit out of the sender".into()),
             ("and to", "the last bit in at the receiver".into()),
         ];
+        if let Some(macsec) = &network.macsec {
+            properties.push(("MACsec", format!("{}, {} B a frame", macsec.cipher_suite.name(), macsec.added_bytes())));
+        }
         if let Some(cluster) = &network.cluster {
             let masters = cluster.masters.len();
             properties.push(("clocks", format!("SAE AS6802, {masters} synchronisation masters")));
@@ -239,7 +249,7 @@ fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<
             (None, _) => view.streams().collect(),
         };
         for (number, target) in targets.iter().enumerate() {
-            attacks.extend(attack(view, schedule, threat, target, (number, targets.len())));
+            attacks.extend(attack(view, schedule, (threat, place), target, (number, targets.len())));
         }
     }
     let on_link = matches!(place, AttackPlace::OnLink(..));
@@ -250,7 +260,7 @@ fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<
 fn attack(
     view: Ethernet<'_>,
     schedule: &ScheduleTable,
-    threat: &ThreatPlan,
+    (threat, place): (&ThreatPlan, AttackPlace),
     target: &EthernetStream<'_>,
     (number, targets): (usize, usize),
 ) -> Option<Attack> {
@@ -262,6 +272,8 @@ fn attack(
         _ => Duration::ZERO,
     };
     let is_babbling = matches!(threat.kind, ThreatKind::Babble(_) | ThreatKind::Flood(_));
+    // The attacker on a protected link goes for the value behind the SecTAG.
+    let sec_tag_len = macsec::sec_tag_len(view, place);
     (count > 0).then(|| Attack {
         kind: threat.kind.attack(),
         stream: id,
@@ -274,6 +286,7 @@ fn attack(
         // A PDU begins with a sequence number of its own.
         value_at: HEADER_LEN
             + target.tag_len() as usize
+            + sec_tag_len
             + TestBedHeader::LEN
             + if stream.is_relayed() { SEQUENCE_LEN } else { 0 },
         slot_start: schedule.of(id).next().map_or_else(Default::default, |slot| slot.start),

@@ -6,6 +6,7 @@ use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, NodeId, Priority, SimTime, StreamId};
 
 use super::control::ClusterClocks;
+use super::macsec::SecuredLink;
 use super::policing::Policing;
 use super::time_aware::TimeAwareBridges;
 use crate::line::LineSpeed;
@@ -37,6 +38,8 @@ pub struct NetworkConfig {
     pub psfp: BTreeMap<usize, PsfpConfig>,
     /// Attackers on the wire from a station to its switch.
     pub splices: Vec<Splice>,
+    /// The keys of links on which an attacker has protected frames in its hands.
+    pub secured: Vec<SecuredLink>,
     /// Links that fail in the run.
     pub failures: Vec<Failure>,
     /// Links over which frames are lost, each at most once.

@@ -1,6 +1,6 @@
 //! From the last bit of a frame in a switch to its egress queues.
 
-use chronoseal_core::{DiscardReason, SimTime};
+use chronoseal_core::{DiscardReason, SimTime, StreamId};
 use chronoseal_wire::ethernet::FCS_LEN;
 
 use super::control;
@@ -92,8 +92,8 @@ impl Network {
         }
     }
 
-    /// What comes to a switch of a cluster that keeps its clocks together by itself, of one that filters streams, or of one where
-    /// ways of a stream meet. Gives what is then treated as anywhere: the frame, or one in its place.
+    /// What comes to a switch of a cluster that keeps its clocks together by itself, of one that filters streams, by a link with keys, or
+    /// to one where ways of a stream meet. Gives what is then treated as anywhere: the frame, or one in its place.
     #[cold]
     #[inline(never)]
     fn arrive_special(
@@ -104,6 +104,11 @@ impl Network {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) -> Option<FrameId> {
+        if let Err(reason) = self.unprotect(line, frame, frames) {
+            let stream = self.stream_of(frames.bytes(frame)).unwrap_or(StreamId::NONE);
+            self.discard(self.judges[line], frame, stream, reason, frames, out);
+            return None;
+        }
         if self.control.is_some() && control::is_control(frames.bytes(frame)) {
             self.arrive_control(now, line, frame, frames, out);
             return None;

@@ -19,6 +19,7 @@ mod filter;
 mod forwarding;
 mod impairments;
 mod ingress;
+mod macsec;
 mod policing;
 mod ports;
 mod recoveries;
@@ -43,6 +44,8 @@ use self::executor::Executor;
 use self::filter::Filter;
 use self::forwarding::Forwarding;
 use self::impairments::Impairments;
+use self::macsec::SecYs;
+pub use self::macsec::SecuredLink;
 use self::policing::Account;
 pub use self::policing::{Charge, Policing};
 use self::recoveries::Recoveries;
@@ -88,6 +91,8 @@ pub struct Network {
     time_aware: Option<TimeAware>,
     /// Whoever sends a control frame wants to know when it left.
     stamps_control: bool,
+    /// Of links with keys.
+    sec_ys: SecYs,
     /// Of switches that filter and police streams.
     guards: Option<Box<Guards>>,
     /// Of switches where copies of frames meet.
@@ -197,19 +202,22 @@ impl Network {
             impairments: Impairments::new(&config),
             fixed_delay: Some(config.forwarding_delay)
                 .filter(|delay| config.forwarding_jitter.is_zero() && *delay > Duration::ZERO)
-                // A stream filter judges a frame when it is there, and which of two copies is the first is known then.
-                .filter(|_| config.psfp.is_empty() && config.recoveries.is_empty())
+                // A stream filter judges a frame when it is there, and so does whoever checks its protection; which of two copies
+                // is the first is known then.
+                .filter(|_| config.psfp.is_empty() && config.secured.is_empty() && config.recoveries.is_empty())
                 // An attacker behind a line takes it there.
                 .filter(|_| config.time_aware.is_none() || config.splices.is_empty()),
             beacon_tree,
             control: config.clocks.as_ref().map(|clocks| Control::new(&config, clocks)),
             time_aware: config.time_aware.as_ref().map(|clocks| TimeAware::new(&config, clocks)),
             stamps_control: config.clocks.is_some() || config.time_aware.is_some(),
+            sec_ys: config.sec_ys(),
             guards: Guards::new(&config),
             recoveries: Recoveries::new(&config),
             has_special: config.clocks.is_some()
                 || config.time_aware.is_some()
                 || !config.psfp.is_empty()
+                || !config.secured.is_empty()
                 || !config.recoveries.is_empty(),
             integration_cycle: 0,
             rngs: (config.switches.iter())
@@ -265,7 +273,7 @@ fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> (V
     };
     let room = config.queue_len_max;
     let line = |(number, (phases, tolerance)): (usize, (Vec<Duration>, Duration))| {
-        let speed = config.links[number / 2].speed;
+        let speed = config.speed_of(number);
         let cuts = config.integration == Integration::Preemption && !phases.is_empty();
         let cutting = cuts.then(|| PortConfig { scheduled_cut: true, ..PortConfig::default() });
         let starts = starts(phases, tolerance);
@@ -333,8 +341,7 @@ impl Medium for Network {
                 let before_line = splices.iter().find(|splice| splice.victim == link && self.time_aware.is_none());
                 if let Some(splice) = before_line {
                     let to = Attachment { node: splice.attacker, port: PortId(0) };
-                    out.push(MediumOutput::Deliver { to, frame, departed_at: now });
-                    return;
+                    return self.intercept(now, link, to, frame, frames, out);
                 }
                 link
             }

@@ -46,13 +46,13 @@ impl Network {
         (frame, started_at, arrives_at): (FrameId, SimTime, SimTime),
         frames: &mut FrameStore,
     ) {
-        let speed = self.lines[line].speed();
+        let (speed, len) = (self.lines[line].speed(), frames.len_of(frame));
         let what = Passed::Sent {
             started_at,
-            left_at: arrives_at - speed.propagation_delay(),
+            left_at: arrives_at - speed.delay(len),
             arrives_at,
             free_at: self.lines[line].free_at(),
-            transmission: speed.transmission(frames.len_of(frame)),
+            transmission: speed.transmission(len),
         };
         frames.tell(now, line, Some(frame), what);
     }

@@ -98,7 +98,7 @@ impl Network {
                 None => self.send(now, 2 * link, priority, None, (copy, StreamId::NONE), frames, out),
                 Some(splice) => {
                     let to = Attachment { node: splice.attacker, port: PortId(0) };
-                    out.push(MediumOutput::Deliver { to, frame: copy, departed_at: now });
+                    self.intercept(now, link, to, copy, frames, out);
                 }
             }
         }

@@ -138,12 +138,13 @@ impl Network {
         out: &mut Vec<MediumOutput>,
     ) {
         let switch = self.config.switch_behind(line).unwrap_or_default();
-        let transmission = self.lines[line].speed().transmission(frames.len_of(frame));
+        // Stamps are taken on the wire, before anything of a protection is checked: all that came behind the first bit is no delay.
+        let since_first_bit = self.lines[line].speed().since_first_bit(frames.len_of(frame));
         let bridge = self.time_aware.as_mut().and_then(|clocks| clocks.bridges.get_mut(switch)?.as_mut());
         let is_attack = frames.label(frame).attack.is_some();
         let refused = match (bridge, Frame::new_checked(frames.bytes(frame))) {
             (Some(bridge), Ok(received)) => {
-                let (local, first_bit) = (bridge.oscillator.local(now), bridge.oscillator.local(now - transmission));
+                let (local, first_bit) = (bridge.oscillator.local(now), bridge.oscillator.local(now - since_first_bit));
                 let port = bridge.port(line ^ 1).unwrap_or_default();
                 let taken = bridge.clock.receive(local, port, first_bit, received.payload());
                 // Of what an attacker sent, all is told that was not used.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use chronoseal_core::{Duration, Priority, SimTime};
 
 pub use self::reserved::ReservedStarts;
-pub use self::speed::LineSpeed;
+pub use self::speed::{LineProtection, LineSpeed};
 use crate::medium::{FrameId, FrameStore};
 
 mod reserved;
@@ -36,7 +36,7 @@ pub struct Started {
     pub frame: FrameId,
     /// Its class.
     pub priority: Priority,
-    /// When its last bit arrives at the other end.
+    /// When it is at the other end ([`LineSpeed::reception`]).
     pub arrives_at: SimTime,
     /// When it should have started, if it was due at a time.
     pub due: Option<SimTime>,

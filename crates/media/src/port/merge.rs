@@ -54,14 +54,14 @@ impl Held {
         Self { offer, class, started_at, sent: 0 }
     }
 
-    /// What is left, with its checksum `[byte]`.
-    fn rest(&self) -> u64 {
-        self.offer.len + CHECKSUM - self.sent
+    /// What is left, with its checksum and what a line of this speed adds `[byte]`.
+    fn rest(&self, speed: &LineSpeed) -> u64 {
+        self.offer.len + speed.protection().added_bytes + CHECKSUM - self.sent
     }
 
     /// How long what is left keeps the wire.
     pub(super) fn occupancy(&self, speed: &LineSpeed) -> chronoseal_core::Duration {
-        speed.time_of(PREAMBLE + self.rest() + GAP)
+        speed.time_of(PREAMBLE + self.rest(speed) + GAP)
     }
 }
 
@@ -77,7 +77,7 @@ impl Sending {
 
     /// When its last bit leaves unless it is cut.
     pub(super) fn last_bit(&self, speed: &LineSpeed) -> SimTime {
-        self.from + speed.time_of(PREAMBLE + self.frame.rest())
+        self.from + speed.time_of(PREAMBLE + self.frame.rest(speed))
     }
 
     /// When the wire is free unless it is cut.
@@ -94,7 +94,7 @@ impl Sending {
         while stands_at(part) < now {
             part += 1;
         }
-        if part + REST_MIN > self.frame.rest() {
+        if part + REST_MIN > self.frame.rest(speed) {
             return None;
         }
         let held = Held { sent: self.frame.sent + part, ..self.frame };

@@ -89,7 +89,7 @@ pub struct Left {
     pub priority: Priority,
     /// When its first bit left.
     pub started_at: SimTime,
-    /// When its last bit arrives at the other end.
+    /// When it is at the other end ([`LineSpeed::reception`]).
     pub arrives_at: SimTime,
     /// When it should have started, if it was due at a time.
     pub due: Option<SimTime>,
@@ -189,7 +189,7 @@ impl Port {
             return Err(Refused::QueueFull);
         }
         let eligible = match class.is_asynchronous {
-            true => self.schedulers.eligible(now, stream, self.speed.bytes_of(offer.len)),
+            true => self.schedulers.eligible(now, stream, self.speed.counted(offer.len)),
             false => Some(now),
         };
         let eligible = eligible.ok_or(Refused::ResidenceTime)?;
@@ -401,8 +401,8 @@ impl Port {
     }
 
     fn left(&self, offer: &Offer, started_at: SimTime, last_bit: SimTime) -> Left {
-        let Offer { frame, priority, due, .. } = *offer;
-        Left { frame, priority, started_at, arrives_at: last_bit + self.speed.propagation_delay(), due }
+        let Offer { frame, len, priority, due } = *offer;
+        Left { frame, priority, started_at, arrives_at: last_bit + self.speed.delay(len), due }
     }
 
     /// When something can change next without a frame coming.

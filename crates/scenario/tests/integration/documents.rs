@@ -12,6 +12,7 @@ const CLASSES_GUIDE: &str = include_str!("../../../../docs/guide/traffic-classes
 const REDUNDANCY_GUIDE: &str = include_str!("../../../../docs/guide/redundancy.md");
 const POLICING_GUIDE: &str = include_str!("../../../../docs/guide/policing.md");
 const CLOCKS_GUIDE: &str = include_str!("../../../../docs/guide/clocks.md");
+const MACSEC_GUIDE: &str = include_str!("../../../../docs/guide/macsec.md");
 const RADIO_GUIDE: &str = include_str!("../../../../docs/guide/radio.md");
 const SCHEMA: &str = include_str!("../../../../docs/reference/scenario.schema.json");
 
@@ -154,6 +155,7 @@ fn every_key_is_explained_in_the_guide() {
         let quoted = format!("`{key}`");
         let is_explained = GUIDE.contains(&quoted)
             || CLOCKS_GUIDE.contains(&quoted)
+            || MACSEC_GUIDE.contains(&quoted)
             || RADIO_GUIDE.contains(&quoted)
             || CLASSES_GUIDE.contains(&quoted)
             || REDUNDANCY_GUIDE.contains(&quoted)

@@ -12,6 +12,7 @@ mod gateways;
 mod import;
 mod import_can;
 mod import_routes;
+mod macsec;
 mod merging;
 mod networks;
 mod overrides;

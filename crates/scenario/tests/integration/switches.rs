@@ -106,7 +106,7 @@ fn every_problem_of_switches_and_links_is_shown_with_its_place() {
 #[test]
 fn links_are_those_that_are_written_with_what_the_segment_says() {
     let plan = plan(SWITCHES);
-    let gigabit = LinkParameters { rate: Rate(1_000_000_000), propagation_delay: Duration::ZERO };
+    let gigabit = LinkParameters { rate: Rate(1_000_000_000), propagation_delay: Duration::ZERO, macsec: None };
     let trunk = |ends, parameters| Trunk { ends, parameters };
     let station = |node, switch, parameters| StationLink { node: NodeId(node), switch, parameters };
     let expected = Wiring {

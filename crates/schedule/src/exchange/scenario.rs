@@ -12,7 +12,7 @@ use chronoseal_core::Duration;
 use super::Refusal;
 use crate::change::Change;
 use crate::gates::GateList;
-use crate::network::{Network, Stream, WIRE_OVERHEAD};
+use crate::network::{LinkProtection, Network, Stream, WIRE_OVERHEAD};
 use crate::replay::Told;
 use crate::schedule::{Planned, Schedule};
 
@@ -135,6 +135,10 @@ fn written(
                 "give both the same rate and propagation, since a link of a scenario has one of each",
             ));
         };
+        if link.protection != LinkProtection::default() {
+            let message = format!("the link {} has a protection of its own", network.link_name(number));
+            return Err(refuse(message, "schedule it without, and write the `macsec` of the segment yourself"));
+        }
         if link.from > link.to {
             continue;
         }

@@ -11,7 +11,7 @@ use chronoseal_core::{Duration, Rate};
 
 use super::{Refusal, text};
 use crate::gates::GateList;
-use crate::network::{Link, Network, Node, Security, Stream};
+use crate::network::{Link, LinkProtection, Network, Node, Security, Stream};
 use crate::replay::{PortLists, Told};
 use crate::schedule::Schedule;
 
@@ -165,6 +165,7 @@ pub fn read_network(source: &str, bytes: &[u8]) -> Result<Network, Refusal> {
         rate,
         propagation,
         processing,
+        protection: LinkProtection::default(),
         gate_entries_max: None,
     });
     let mut network = Network::new(nodes, links.collect())

@@ -12,6 +12,7 @@ use chronoseal_schedule::exchange::scenario::gate_table;
 use chronoseal_schedule::{Infeasible, Options, Problem, Schedule, prove, synthesize};
 
 use super::from_environment;
+use super::secured::secured;
 use super::switched::{below, one_of, plan_of};
 use super::watch::Watch;
 
@@ -82,7 +83,7 @@ fn scenario(seed: u64, streams: usize, period_us: [u32; 3]) -> String {
             one_of(rng, &[0, 3])
         );
     }
-    text
+    secured(text, seed)
 }
 
 /// The scenario with offsets and gates.
@@ -137,7 +138,9 @@ fn a_scenario_with_its_schedule_written_in_has_no_frame_later_than_planned() {
                 let place = place.expect("it is reached");
                 let link = &network.links()[planned.route[place]];
                 // The last bit: preamble and checksum are part of it, the gap is not.
-                let last = link.rate.time_of(u64::from(one.secured_len()) + 12) + link.propagation;
+                let (added, len) = (link.protection, one.secured_len());
+                let last = link.rate.time_of(u64::from(len + added.bytes) + 12) + link.propagation;
+                let last = last + added.base + added.per_byte * i64::from(len);
                 let expected = one.security.seal + planned.hops[place] + last + one.security.open;
                 let seen = finished.observer.seen(id, *receiver);
                 let seen = seen.unwrap_or_else(|| panic!("seed {seed}: no frame of {name} came\n{text}"));
@@ -160,10 +163,10 @@ fn a_scenario_with_its_schedule_written_in_has_no_frame_later_than_planned() {
 fn of_a_scenario_that_does_not_fit_no_named_stream_can_be_left_out() {
     let options = Options { steps: 100_000, ..Options::default() };
     let wanted = from_environment("GATED_SCENARIOS").unwrap_or(SCENARIOS);
-    let (mut minimal, mut proven) = (0, 0);
+    let (mut minimal, mut proven, mut protected_too) = (0, 0, 0);
     for seed in 0..wanted {
         let text = scenario(seed + 10_000, 12 + (seed % 20) as usize, [50, 60, 125]);
-        let (_, problem) = problem(&text);
+        let (_, problem) = self::problem(&text);
         let Err(infeasible) = synthesize(&problem, options) else { continue };
         let Infeasible { conflict, is_minimal, .. } = *infeasible;
         let part = |without: Option<&String>| {
@@ -184,10 +187,15 @@ fn of_a_scenario_that_does_not_fit_no_named_stream_can_be_left_out() {
             });
             let longer = Problem::new(problem.network().clone(), longer.collect()).expect("the streams are sound");
             assert!(prove(&longer).is_some() && synthesize(&longer, options).is_err(), "seed {seed}\n{text}");
+            if !text.contains("macsec") {
+                let (_, protected) = self::problem(&text.replacen("\nrate = ", "\nmacsec = {}\nrate = ", 1));
+                assert!(prove(&protected).is_some() && synthesize(&protected, options).is_err(), "seed {seed}\n{text}");
+                protected_too += 1;
+            }
         }
     }
-    println!("{minimal} minimal sets, {proven} proven");
-    assert!(minimal > 10 && proven > 5, "{minimal} minimal sets, {proven} proven");
+    println!("{minimal} minimal sets, {proven} proven, {protected_too} of them with MACsec too");
+    assert!(minimal > 10 && proven > 5 && protected_too > 2, "{minimal} minimal sets, {proven} proven");
 }
 
 /// Two switches, a scheduled stream and another one.

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
 use chronoseal_core::statistics;
 
+use super::secured::secured;
 use super::switched::{below, one_of, plan_of};
 use super::{from_environment, outcome};
 
@@ -116,7 +117,7 @@ pub(super) fn network(seed: u64) -> String {
         )
         .expect("a text takes all");
     }
-    text
+    secured(text, seed)
 }
 
 /// `PORTS_SEED=17` tries that network alone, `PORTS_NETWORKS=2000` more of them.

@@ -11,6 +11,7 @@ use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime
 use chronoseal_scenario::plan::{Copies, Ethernet, Plan};
 use chronoseal_sim::{FrameContext, Observer};
 
+use super::secured::secured;
 use super::switched::{below, one_of, plan_of};
 use super::{from_environment, outcome};
 
@@ -99,7 +100,7 @@ fn network(seed: u64) -> String {
         )
         .expect("a text takes all");
     }
-    text
+    secured(text, seed)
 }
 
 /// What receivers took of each stream, in order, and how far apart copies were.
@@ -229,7 +230,7 @@ fn ring(seed: u64) -> String {
         )
         .expect("a text takes all");
     }
-    text
+    secured(text, seed)
 }
 
 /// Two rows of switches between the first and the last one, with rungs across over which copies go both ways and at whose ends they

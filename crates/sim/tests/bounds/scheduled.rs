@@ -7,7 +7,9 @@ use chronoseal_catalog::Prepared;
 use chronoseal_core::random::{self, Purpose};
 use chronoseal_core::{Duration, Rate};
 use chronoseal_schedule::exchange::scenario;
-use chronoseal_schedule::{Link, Network, Node, Options, Problem, Schedule, Security, Stream, synthesize};
+use chronoseal_schedule::{
+    Link, LinkProtection, Network, Node, Options, Problem, Schedule, Security, Stream, synthesize,
+};
 
 use super::switched::{below, one_of, plan_of};
 use super::watch::Watch;
@@ -30,6 +32,7 @@ fn network(bridges: usize) -> Network {
             propagation: Duration::from_ns(50),
             // A station has what is at its end of the link, a bridge takes its time.
             processing: Duration::from_us(2),
+            protection: LinkProtection::default(),
             gate_entries_max: None,
         };
         [link.clone(), Link { from: to, to: from, ..link }]

@@ -12,6 +12,7 @@ use chronoseal_core::{Event, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_scenario::plan::{Ethernet, Plan};
 use chronoseal_sim::{FrameContext, Observer};
 
+use super::secured::secured;
 use super::switched::{below, one_of, plan_of};
 use super::{from_environment, outcome};
 
@@ -95,7 +96,7 @@ fn network(seed: u64) -> String {
         }
     }
     assert!(number > 0);
-    text
+    secured(text, seed)
 }
 
 /// What receivers took of each stream, in order.

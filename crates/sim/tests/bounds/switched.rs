@@ -11,6 +11,7 @@ use chronoseal_core::statistics;
 use chronoseal_scenario::plan::Plan;
 use chronoseal_scenario::{NoFiles, load};
 
+use super::secured::secured;
 use super::{from_environment, outcome};
 
 /// So many networks are tried.
@@ -135,7 +136,7 @@ pub(super) fn network(seed: u64) -> String {
         )
         .expect("a text takes all");
     }
-    text
+    secured(text, seed)
 }
 
 pub(super) fn plan_of(text: &str) -> Plan {

@@ -86,6 +86,7 @@ fn switched() -> Network {
         ports: Default::default(),
         psfp: Default::default(),
         splices: Vec::new(),
+        secured: Vec::new(),
         failures: Vec::new(),
         frame_losses: Vec::new(),
         recoveries: Default::default(),

@@ -29,7 +29,7 @@ use super::line::{CONTROL, LineLoad, Queued, Reserved};
 use super::processor::{Jobs, ScheduledJob, mac_work};
 use super::{Arrivals, HopBound, HostFrame, Risk, SegmentBounds, Span, Why, without_bound};
 use crate::bounds::ways;
-use slots::{Slots, first_bit_max, received_in_slot, speed_over};
+use slots::{Slots, first_bit_max, received_in_slot};
 
 /// Latencies under the schedule table, and below it by strict priority.
 ///
@@ -211,7 +211,7 @@ type LineStays = [Result<Duration, Why>; CONTROL as usize];
 
 impl<'a> Links<'a> {
     fn new(view: Ethernet<'a>, table: &'a ScheduleTable, arrivals: &'a Arrivals) -> Self {
-        let speed = speed_over(view.segment, view.segment.default_link());
+        let speed = view.segment.speed_over(view.segment.default_link());
         let nodes = view.plan.nodes.len();
         let none = || vec![Ok([Err(Why::NotReached); CONTROL as usize]); nodes];
         let slots = Slots::new(view, table, arrivals);

@@ -341,6 +341,7 @@ impl Routed {
             let bytes = i64::try_from(len + self.overhead).unwrap_or(i64::MAX);
             ratio(bytes, (speed.occupancy(len).as_ps() + rounding).max(1))
         };
+        let shortest = passing.clone().map(|sent| sent.len_min).min();
         let rates: Vec<Rational> = passing
             .flat_map(|sent| match sent.is_varying() {
                 false => vec![rate(sent.len_max, 0)],
@@ -351,17 +352,38 @@ impl Routed {
                     .collect(),
             })
             .collect();
-        let least = rates.iter().min().cloned().unwrap_or_else(|| rate(0, 0));
+        // Where a link adds less to a frame than is counted everywhere, it is taken for one that adds as much: shares of its time and
+        // frames cut in pieces are in bytes of the wire, of which there are no more than are counted.
+        let wire = |len: u64| {
+            let bytes = len + self.overhead;
+            ratio(i64::try_from(bytes).unwrap_or(i64::MAX), speed.time_of(bytes).as_ps() + 1)
+        };
+        let is_less = speed.occupancy(0) < speed.time_of(self.overhead);
+        let on_wire = shortest.filter(|_| is_less).map(wire);
+        let least = rates.iter().chain(&on_wire).min().cloned().unwrap_or_else(|| rate(0, 0));
         let own_gates = port.gates.iter().map(|(class, gates)| (place(*class), gates.clone()));
         PortPlan {
             rate_max: rates.into_iter().max().unwrap_or_else(|| least.clone()),
             preempts: port.preempts,
             holds: port.holds,
             idle_slopes: port.idle_slopes.iter().map(|(class, slope)| (place(*class), slope.clone())).collect(),
-            varying: if enters_switch { whole(self.forwarding.jitter().as_ps()) } else { whole(0) },
+            varying: if enters_switch {
+                whole((self.forwarding.jitter() + self.uneven(link)).as_ps())
+            } else {
+                whole(0)
+            },
             gates: self.gates(link, &least).into_iter().chain(own_gates).collect(),
             ..PortPlan::plain(format!("the link from node {} to node {}", from.0, to.0), least)
         }
+    }
+
+    /// How much longer than the shortest frame on a link the longest one takes to be protected and checked.
+    fn uneven(&self, link: usize) -> Duration {
+        let passing = || self.streams.iter().filter(|sent| sent.hops.iter().any(|(hop, _)| *hop == link));
+        let longest = passing().map(|sent| sent.len_max).max().unwrap_or_default();
+        let shortest = passing().map(|sent| sent.len_min).min().unwrap_or_default();
+        let protection = self.links[link].speed.protection();
+        protection.delay(longest) - protection.delay(shortest)
     }
 
     /// What scheduled frames leave of a link to each class that comes there, if its rate is this.

@@ -9,7 +9,7 @@ use chronoseal_media::ethernet::Integration;
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetSegment, EthernetStream, LinkParameters};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetSegment, EthernetStream};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::demand::Periodic;
@@ -170,7 +170,7 @@ pub(super) fn received_in_slot(
     let len = FRAME_LEN_MIN as u64;
     let gap = |node: NodeId| {
         let speed = speed_from(network, node);
-        speed.occupancy(len) + network.link_of(node).parameters.propagation_delay - speed.reception(len)
+        speed.occupancy(len) + speed.delay(len) - speed.reception(len)
     };
     let (min, max) = (latency.min - gap(from) - gap(receiver), latency.max - gap(receiver));
     match network.dispatch {
@@ -196,13 +196,7 @@ pub(super) fn closes(network: &EthernetSegment, slot: &Slot) -> Duration {
 
 /// How long frames take on the link of a station.
 pub(super) fn speed_from(network: &EthernetSegment, node: NodeId) -> LineSpeed {
-    speed_over(network, network.link_of(node).parameters)
-}
-
-/// How long frames take on a link.
-pub(super) fn speed_over(network: &EthernetSegment, link: LinkParameters) -> LineSpeed {
-    let accounting = network.accounting;
-    LineSpeed::new(link.rate, accounting.overhead_bytes(), accounting.gap_bytes(), link.propagation_delay)
+    network.speed_over(network.link_of(node).parameters)
 }
 
 /// The longest distance of two slots of a stream.

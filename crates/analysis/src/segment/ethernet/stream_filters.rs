@@ -24,7 +24,6 @@ use super::super::Span;
 use super::super::losses::{Cause, Risk};
 use super::metering::{MeteredFlow, burst_needed, rate_of};
 use super::routed::Solved;
-use super::slots::speed_over;
 use super::wired::Wired;
 
 /// What a stream filter, stream gate or flow meter can take frames for.
@@ -258,7 +257,7 @@ fn in_slots(wired: &Wired<'_>, stream: &EthernetStream<'_>, hop: usize, trunk: O
         None => network.link_of(stream.hop.from).parameters,
         Some(trunk) => network.wiring.trunks[trunk].parameters,
     };
-    let (reception, wait) = (speed_over(network, link).reception(len), view.integration_wait(link));
+    let (reception, wait) = (network.speed_over(link).reception(len), view.integration_wait(link));
     let window = |(index, turn): (usize, Duration)| {
         let latest = if hop == 0 { slots.first_bit[index].max(turn) } else { turn + network.precision + wait };
         Span { min: turn - network.precision + reception, max: latest + reception }

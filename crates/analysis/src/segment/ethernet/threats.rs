@@ -65,6 +65,11 @@ pub enum Harm {
         /// From this segment.
         segment: SegmentId,
     },
+    /// A frame that is delayed comes behind others of its link, whose packet numbers MACsec has seen by then.
+    OutOfOrder {
+        /// Whose link.
+        node: NodeId,
+    },
     /// A frame comes after its slot has closed.
     Delayed {
         /// So much later.
@@ -98,6 +103,11 @@ impl ThreatRisk {
                 "a gateway can pass on what threat `{name}` sends on `{}` in the name of a stream: name a protection for the stream \
                  that the gateway opens",
                 plan.segments[segment.index()].name
+            ),
+            Harm::OutOfOrder { node } => format!(
+                "threat `{name}` delays its frames on the link of `{}`, and MACsec throws a frame away whose packet number is behind that \
+                 of another by more than the replay window",
+                plan.node_name(node)
             ),
             Harm::Delayed { by } => format!(
                 "threat `{name}` delays its frames by {by}, and the switch throws a frame away that comes after its slot has closed"
@@ -272,8 +282,14 @@ pub(super) fn risks(wired: &Wired<'_>) -> Vec<Risk> {
                 Some(target) => stream.id == target,
                 None => stream.hop.from == threat.node,
             };
-            let in_slots = view.streams().filter(|stream| stream.class.is_time_triggered() && is_hit(stream));
-            in_slots.for_each(|stream| add(view.id, Some(stream.id), Harm::Delayed { by }));
+            let is_secured = view.segment.link_of(threat.node).parameters.macsec.is_some();
+            for stream in view.streams().filter(is_hit) {
+                if stream.class.is_time_triggered() {
+                    add(view.id, Some(stream.id), Harm::Delayed { by });
+                } else if is_secured {
+                    add(view.id, Some(stream.id), Harm::OutOfOrder { node: threat.node });
+                }
+            }
             continue;
         }
         let own: Vec<EthernetStream<'_>> = view.streams().filter(|stream| stream.hop.from == threat.node).collect();

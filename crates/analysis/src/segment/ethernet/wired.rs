@@ -21,7 +21,7 @@ use super::copies;
 use super::losses::{clocks, in_slots, waiting_in_slots};
 use super::ports;
 use super::routed::{Closed, Regulated, Routed, RoutedLink, RoutedStream};
-use super::slots::{Slots, speed_over};
+use super::slots::Slots;
 use super::{stream_filters, threats, virtual_links};
 use crate::bounds::ways;
 
@@ -142,7 +142,7 @@ impl<'a> Wired<'a> {
         let forwarding = network.forwarding_delay;
         let jitter = network.forwarding_jitter;
         let routed = Routed {
-            overhead: network.accounting.overhead_bytes(),
+            overhead: network.counted_bytes(),
             // A draw is never below its least, and no frame overtakes another that came by its link.
             forwarding: Span { min: forwarding + jitter.min, max: forwarding + jitter.max.max(jitter.min) },
             cycle: table.cluster_cycle,
@@ -235,7 +235,7 @@ impl<'a> Wired<'a> {
 
     /// Both directions of a link, the first from its first end. `enters` says which of them lead into a switch.
     fn link(&mut self, [one, other]: [NodeId; 2], enters: [bool; 2], parameters: LinkParameters, ends: [PortEnd; 2]) {
-        let speed = speed_over(self.view.segment, parameters);
+        let speed = self.view.segment.speed_over(parameters);
         let [there, back] = ends.map(|end| ports::port(self.view, end));
         let link =
             |from, to, enters_switch, port| RoutedLink { from, to, speed, enters_switch, closed: Vec::new(), port };
@@ -294,7 +294,7 @@ impl<'a> Wired<'a> {
             for (hop, at) in view.route(&stream).unwrap_or_default().iter().enumerate() {
                 let Some(trunk) = at.trunk else { continue };
                 let link = network.wiring.trunks[trunk].parameters;
-                let reception = speed_over(network, link).reception(len) + view.integration_wait(link);
+                let reception = network.speed_over(link).reception(len) + view.integration_wait(link);
                 let turns = self.slots.of(stream.id).filter_map(|(slot, _)| self.slots.table.turn(slot, hop));
                 let by = turns
                     .map(|turn| turn.start + reception + network.precision + network.forwarding_delay - turn.dispatch);

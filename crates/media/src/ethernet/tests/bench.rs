@@ -59,6 +59,7 @@ pub(super) fn config() -> NetworkConfig {
         ports: Default::default(),
         psfp: Default::default(),
         splices: Vec::new(),
+        secured: Vec::new(),
         failures: Vec::new(),
         frame_losses: Vec::new(),
         recoveries: Default::default(),

@@ -4,7 +4,7 @@ use chronoseal_clocksync::as6802::{Cluster, Integrity, ParameterError, Parameter
 use chronoseal_core::{Duration, NodeId};
 
 use super::plan::{ClusterPlan, EthernetSegment};
-use super::segment::WIRE_OVERHEAD;
+use super::segment::wire_time;
 use super::spec::{As6802Spec, IntegritySpec};
 use super::wiring::LinkParameters;
 use crate::kinds::{Context, SegmentRequest};
@@ -150,8 +150,8 @@ fn control_delay(
 ) -> Duration {
     let sources = (masters + compression_masters.len()) as i64;
     let over = |link: LinkParameters| {
-        let wire_time = |len: u32| link.rate.time_of(u64::from(len) + WIRE_OVERHEAD);
-        wire_time(FRAME_LEN_MAX) + wire_time(FRAME_LEN_MIN) * sources + link.propagation_delay
+        let wire_time = |len: u32| wire_time(link, len);
+        wire_time(FRAME_LEN_MAX) + wire_time(FRAME_LEN_MIN) * sources + link.delay(FRAME_LEN_MIN)
     };
     let in_switch = segment.forwarding_delay + segment.forwarding_jitter.max;
     let wiring = &segment.wiring;

@@ -51,11 +51,10 @@ impl Ethernet<'_> {
     /// With shuffling that is one longest frame of the lower classes, and with preemption the gap behind what was cut off
     /// (SAE AS6802).
     pub fn integration_wait(self, link: LinkParameters) -> Duration {
-        let accounting = self.segment.accounting;
         match self.segment.integration {
             Integration::TimelyBlock => Duration::ZERO,
-            Integration::Shuffling => link.rate.time_of(u64::from(self.lower_len_max()) + accounting.overhead_bytes()),
-            Integration::Preemption => link.rate.time_of(accounting.gap_bytes()),
+            Integration::Shuffling => self.segment.frame_time_over(link, self.lower_len_max()),
+            Integration::Preemption => link.rate.time_of(self.segment.accounting.gap_bytes()),
         }
     }
 

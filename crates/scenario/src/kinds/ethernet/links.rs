@@ -3,6 +3,7 @@
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::port::PortConfig;
 
+use super::macsec;
 use super::plan::EthernetSegment;
 use super::ports::{self, PortEnd, Ports};
 use super::spec::{EthernetSegmentSpec, LinkSpec};
@@ -212,7 +213,8 @@ impl<'a, 'r> Found<'a, 'r> {
             let at = place.clone().key("propagation_delay");
             context.within(&at, "the propagation delay", delay.0, Duration::ZERO, DELAY_MAX)
         });
-        let parameters = LinkParameters { rate, propagation_delay };
+        let macsec = macsec::of_link(&place, link.macsec, segment, context);
+        let parameters = LinkParameters { rate, propagation_delay, macsec };
         let [one, other] = [0, 1].map(|end| self.end(i, end, link, context));
         let before = self.count();
         if let (Some(one), Some(other)) = (one, other) {

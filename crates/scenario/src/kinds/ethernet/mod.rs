@@ -9,6 +9,8 @@ pub mod filter_spec;
 pub(crate) mod gated;
 mod integration;
 mod links;
+pub(crate) mod macsec;
+pub mod macsec_spec;
 pub(crate) mod networks;
 pub(crate) mod plan;
 pub mod port_spec;

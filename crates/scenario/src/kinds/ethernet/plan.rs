@@ -8,6 +8,7 @@ use chronoseal_wire::virtual_link::SequenceNumber;
 use chronoseal_wire::ethernet::{VLAN_TAG_LEN, VlanTag};
 use chronoseal_wire::r_tag::R_TAG_LEN;
 
+use super::macsec::Macsec;
 use super::networks::{Copies, NetworkName};
 use super::ports::Ports;
 use super::stream_filters::StreamFilters;
@@ -49,6 +50,8 @@ pub struct EthernetSegment {
     pub ct_marker: [u8; 4],
     /// Of every link that has none of its own.
     pub propagation_delay: Duration,
+    /// What protects every link that does not go without it.
+    pub macsec: Option<Macsec>,
     /// When the switch passes on a scheduled frame.
     pub dispatch: Dispatch,
     /// How scheduled frames share the wires with all others.
@@ -474,7 +477,7 @@ impl<'p> Ethernet<'p> {
     /// period, with 200 ppm more: the clocks of two stations of IEEE 802.3 differ by no more.
     pub fn committed_of(self, stream: &EthernetStream<'_>) -> Committed {
         stream.committed.unwrap_or_else(|| {
-            let burst = u64::from(self.secured_len(stream)) + self.segment.accounting.overhead_bytes();
+            let burst = u64::from(self.secured_len(stream)) + self.segment.counted_bytes();
             // 8 bits, 10^12 ps, and 200 ppm more.
             let bits = u128::from(burst) * 8_001_600_000_000;
             let period = u128::try_from(stream.stream.period.as_ps().max(1)).unwrap_or(1);
@@ -502,7 +505,7 @@ impl EthernetSegment {
 
     /// What links have that say nothing else.
     pub fn default_link(&self) -> LinkParameters {
-        LinkParameters { rate: self.rate, propagation_delay: self.propagation_delay }
+        LinkParameters { rate: self.rate, propagation_delay: self.propagation_delay, macsec: self.macsec }
     }
 
     /// The link of a node on the segment.
@@ -513,7 +516,7 @@ impl EthernetSegment {
 
     /// Time a frame of `len` bytes takes on one wire (the source's *Frametime*).
     pub fn frame_time(&self, len: u32) -> Duration {
-        self.rate.time_of(u64::from(len) + self.accounting.overhead_bytes())
+        self.frame_time_over(self.default_link(), len)
     }
 
     /// Time a frame of `len` bytes takes on the link of a node.
@@ -523,6 +526,6 @@ impl EthernetSegment {
 
     /// Time a frame of `len` bytes takes on a link.
     pub fn frame_time_over(&self, link: LinkParameters, len: u32) -> Duration {
-        link.rate.time_of(u64::from(len) + self.accounting.overhead_bytes())
+        self.speed_over(link).occupancy(u64::from(len))
     }
 }

@@ -104,8 +104,8 @@ pub struct GateEntrySpec {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommittedSpec {
-    /// Its committed information rate, preamble and gap included.
+    /// Its committed information rate; preamble, gap and what MACsec adds included.
     pub rate: Quantity<Rate>,
-    /// Its committed burst size, preamble and gap included.
+    /// Its committed burst size, with the same included.
     pub burst: Quantity<Bytes>,
 }

@@ -11,7 +11,7 @@ use super::spec::{
 };
 use super::stream_filters::{self, StreamFilters};
 use super::wiring::{LinkParameters, StationLink, Wiring};
-use super::{Memo, clocks, failures, integration, links, networks, time_aware};
+use super::{Memo, clocks, failures, integration, links, macsec, networks, time_aware};
 use crate::kinds::{Context, Cycle, SegmentParts, SegmentRequest, Step, Table};
 use crate::limits::*;
 use crate::plan::Facet;
@@ -19,7 +19,7 @@ use crate::problem::Code;
 use chronoseal_wire::ethernet::VlanTag;
 
 /// Checksum 4, preamble and delimiter 8, gap 12 (IEEE 802.3) `[byte]`.
-pub(super) const WIRE_OVERHEAD: u64 = 24;
+const WIRE_OVERHEAD: u64 = 24;
 /// The key that says after what the schedule repeats.
 const CYCLE: &str = "cluster_cycle";
 
@@ -38,6 +38,7 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     let switches = links::switches(request, &spec, context);
     segment.wiring.switches_of_b = networks::of_switches(request, &spec, &switches, context);
     segment.wiring = links::wiring(request, &spec, &switches, &segment, context);
+    macsec::keeps_order(request, &segment, context);
     segment.ports = links::ports(request, &spec, &switches, &segment, context);
     segment.stream_filters = stream_filters::resolve(request, &spec, &switches, context);
     segment.failures = failures::resolve(request, &spec, &switches, &segment.wiring, context);
@@ -127,6 +128,7 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
         sync_id: spec.sync_id,
         ct_marker: marker(&spec.ct_marker, &path("ct_marker"), context),
         propagation_delay,
+        macsec: macsec::resolve(table, spec, context),
         dispatch: match spec.dispatch {
             DispatchSpec::Scheduled => Dispatch::Scheduled,
             DispatchSpec::Immediate => Dispatch::Immediate,
@@ -153,13 +155,18 @@ fn virtual_links(table: &Table<'_>, spec: &VirtualLinksSpec, context: &mut Conte
     VirtualLinkRules { charges_longest: spec.policing == ChargeSpec::Frames, clock_tolerance: tolerance }
 }
 
+/// How long a frame keeps a link, whatever the segment counts.
+pub(super) fn wire_time(link: LinkParameters, len: u32) -> Duration {
+    link.rate.time_of(u64::from(len) + link.protection().added_bytes + WIRE_OVERHEAD)
+}
+
 /// The largest transmission delay of a beacon: it waits for one longest frame in front of each link on its way and takes its
 /// own time there, and its driver and the slowest link of all come on top.
 fn transmission_delay(segment: &EthernetSegment, request: &SegmentRequest<'_>) -> Duration {
     let longest_driver = request.nodes_on_it().map(|(_, node)| node.driver.max).max().unwrap_or(Duration::ZERO);
     let over = |link: LinkParameters| {
-        let wire_time = |len: u32| link.rate.time_of(u64::from(len) + WIRE_OVERHEAD);
-        wire_time(FRAME_LEN_MAX) + wire_time(FRAME_LEN_MIN) + link.propagation_delay
+        let wire_time = |len: u32| wire_time(link, len);
+        wire_time(FRAME_LEN_MAX) + wire_time(FRAME_LEN_MIN) + link.delay(FRAME_LEN_MIN)
     };
     let in_switch = segment.forwarding_delay + segment.forwarding_jitter.max;
     let wiring = &segment.wiring;

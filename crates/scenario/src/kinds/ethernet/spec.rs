@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::filter_spec::{FlowMeterSpec, StreamFilterSpec, StreamGateSpec};
+use super::macsec_spec::MacsecSpec;
 use super::port_spec::{CommittedSpec, PortSpec};
 use super::replication::ReplicationSpec;
 use super::time_aware_spec::GptpSpec;
@@ -93,6 +94,9 @@ pub struct EthernetSegmentSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = LINKS_MAX))]
     pub links: Vec<LinkSpec>,
+    /// MACsec on its links (IEEE 802.1AE). Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub macsec: Option<MacsecSpec>,
     /// What the ports of its switches do beyond strict priority. Default: nothing, and each priority has a queue of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bridge_ports: Option<PortSpec>,
@@ -191,6 +195,9 @@ pub struct LinkSpec {
     /// Default: that of the segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub propagation_delay: Option<Quantity<Duration>>,
+    /// Whether it has the MACsec of the segment. Default: it does if the segment has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub macsec: Option<bool>,
     /// What the ports at its ends do, by the names of these; instead of `bridge_ports` and `station_ports`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub ports: BTreeMap<String, PortSpec>,

@@ -13,7 +13,7 @@ use super::plan::{EthernetHop, EthernetSegment, StreamClass, Sync, VirtualLink};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
 use super::{
-    Memo, classes, divisors_help, networks, ports, replication, routes, stream_filters, sub_virtual_links,
+    Memo, classes, divisors_help, macsec, networks, ports, replication, routes, stream_filters, sub_virtual_links,
     virtual_links, windows,
 };
 use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step};
@@ -92,8 +92,7 @@ fn shortest_link(segment: &EthernetSegment, len: u32) -> Duration {
     let own = wiring.stations.iter().chain(&wiring.second).map(|link| link.parameters);
     let links = own.chain((wiring.switches == 1).then(|| segment.default_link()));
     // A frame is there with its last bit; the gap behind it is for the next one.
-    let wire_len = u64::from(len) + segment.accounting.overhead_bytes() - segment.accounting.gap_bytes();
-    links.map(|link| link.rate.time_of(wire_len) + link.propagation_delay).min().unwrap_or_default()
+    links.map(|link| segment.speed_over(link).reception(u64::from(len))).min().unwrap_or_default()
 }
 
 /// A frame of a stream that gateways carry, without what its protection adds `[byte]`. With it the frame is as long as its
@@ -225,6 +224,7 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
     {
         virtual_link_behind_ports(segment, stream, context);
     }
+    macsec::check(segment, network, streams, context);
     classes::check(segment, streams, context);
     for stream in streams.iter_mut() {
         if let Some(hop) = stream.hop.facet.get_mut::<EthernetHop>() {

@@ -7,6 +7,7 @@ use chronoseal_core::{Bytes, Duration, NodeId};
 use super::Memo;
 use super::plan::{EthernetHop, EthernetSegment, VirtualLink};
 use super::spec::{RateConstrainedSpec, VirtualLinkPrioritySpec};
+use super::wiring::LinkParameters;
 use crate::kinds::{Context, HopRequest, OnSegment, Place, Segment};
 use crate::limits::*;
 use crate::problem::Code;
@@ -154,12 +155,14 @@ pub(super) fn check(
         let Some(EthernetHop { class, .. }) = stream.hop.facet.get() else { continue };
         let Some(link) = class.virtual_link().filter(|link| counted.insert(link.ct_id)) else { continue };
         let from = stream.hop.from;
-        let second = network.wiring.second.iter().find(|link| link.node == from).map(|link| link.parameters.rate);
-        let rate = network.link_of(from).parameters.rate;
-        let rate = second.map_or(rate, |second| rate.min(second));
+        let second = network.wiring.second.iter().find(|link| link.node == from).map(|link| link.parameters);
+        let time_over = |over: LinkParameters| {
+            over.rate.time_of(u64::from(link.lmax) + over.protection().added_bytes + AROUND_FRAME)
+        };
         let (count, time) = sent.entry(from).or_default();
         *count += 1;
-        *time += rate.time_of(u64::from(link.lmax) + AROUND_FRAME);
+        let first = time_over(network.link_of(from).parameters);
+        *time += second.map_or(first, |second| first.max(time_over(second)));
     }
     let is_standard = segment.memo().is_none_or(|memo: &Memo| memo.is_standard);
     for (node, (count, time)) in sent {

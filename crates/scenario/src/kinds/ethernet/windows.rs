@@ -99,8 +99,8 @@ fn leaves(
     let Some(port) = network.ports.of(passed.end) else { return Some(()) };
     let class = port.class_of[usize::from(priority.min(7))];
     let len = u64::from(stream.hop.frame_len + stream.protection.overhead_bytes());
-    let on_wire = len + network.accounting.overhead_bytes();
-    let needed = passed.link.rate.time_of(on_wire - network.accounting.gap_bytes());
+    let speed = network.speed_over(passed.link);
+    let (on_wire, needed) = (speed.counted(len), speed.transmission(len));
     let (name, at) = (shortened(stream.name), Place::new("streams").entry(stream.entry).key("name"));
     let window = longest_window(port, class);
     if window == Some(Duration::ZERO) {

@@ -2,6 +2,8 @@
 
 use chronoseal_core::{Duration, NodeId, Rate};
 
+use super::macsec::Macsec;
+
 /// The links of a segment. The default is one switch with a link to every node, each as the segment says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wiring {
@@ -30,6 +32,8 @@ pub struct LinkParameters {
     pub rate: Rate,
     /// From one end to the other.
     pub propagation_delay: Duration,
+    /// What protects its frames in both directions.
+    pub macsec: Option<Macsec>,
 }
 
 /// The link of a node.
@@ -39,7 +43,7 @@ pub struct StationLink {
     pub node: NodeId,
     /// To which switch.
     pub switch: u16,
-    /// Rate and delay.
+    /// Rate, delay and protection.
     pub parameters: LinkParameters,
 }
 
@@ -48,7 +52,7 @@ pub struct StationLink {
 pub struct Trunk {
     /// The lower number first.
     pub ends: [u16; 2],
-    /// Rate and delay.
+    /// Rate, delay and protection.
     pub parameters: LinkParameters,
 }
 
@@ -295,7 +299,7 @@ mod tests {
     use super::*;
 
     fn wiring(switches: u16, joined: &[[u16; 2]], nodes: &[u16]) -> Wiring {
-        let parameters = LinkParameters { rate: Rate(1_000_000_000), propagation_delay: Duration::ZERO };
+        let parameters = LinkParameters { rate: Rate(1_000_000_000), propagation_delay: Duration::ZERO, macsec: None };
         let station =
             |(node, switch): (usize, &u16)| StationLink { node: NodeId(node as u16), switch: *switch, parameters };
         Wiring {

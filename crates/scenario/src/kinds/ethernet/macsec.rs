@@ -1,0 +1,225 @@
+//! MACsec on the links of an Ethernet segment (IEEE 802.1AE-2018), checked.
+//!
+//! The frame that leaves a link is the one that entered it, so nothing above the link knows of MACsec: filters, meters, queues and
+//! end-to-end protection have the frame as it was. What it costs is on the link: bytes on the wire, and a delay at both ends.
+
+use chronoseal_core::{Duration, NodeId};
+use chronoseal_frameauth::macsec::{CipherSuite, Confidentiality};
+use chronoseal_media::line::{LineProtection, LineSpeed};
+use chronoseal_media::medium::FRAME_CAPACITY;
+use chronoseal_wire::ethernet::VLAN_TAG_LEN;
+use chronoseal_wire::macsec::overhead_len;
+use chronoseal_wire::r_tag::R_TAG_LEN;
+
+use super::macsec_spec::{CipherSuiteSpec, ConfidentialitySpec, MacsecSpec, ProcessingSpec};
+use super::plan::EthernetSegment;
+use super::spec::EthernetSegmentSpec;
+use super::wiring::LinkParameters;
+use crate::kinds::{Context, OnSegment, Place, Segment, SegmentRequest, Table};
+use crate::limits::*;
+use crate::problem::Code;
+use crate::shape::shortened;
+use crate::spec::{PlaceSpec, ThreatKindSpec, ThreatSpec};
+
+/// What protects a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Macsec {
+    /// How frames are encrypted and authenticated.
+    pub cipher_suite: CipherSuite,
+    /// Every SecTAG names its secure channel.
+    pub includes_sci: bool,
+    /// What of a frame is encrypted.
+    pub confidentiality: Confidentiality,
+    /// So far below the next expected packet number frames are still taken.
+    pub replay_window: u32,
+    /// At the sending end of a link.
+    pub protect: Processing,
+    /// At the receiving end.
+    pub check: Processing,
+}
+
+/// A delay of every frame at one end of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Processing {
+    /// For any frame.
+    pub base: Duration,
+    /// For each byte of a frame, without checksum and MACsec.
+    pub per_byte: Duration,
+}
+
+impl Macsec {
+    /// What it adds to a frame `[byte]`.
+    pub const fn added_bytes(&self) -> u64 {
+        overhead_len(self.includes_sci) as u64
+    }
+
+    /// What it costs on a link.
+    pub fn line_protection(&self) -> LineProtection {
+        LineProtection {
+            added_bytes: self.added_bytes(),
+            base: self.protect.base + self.check.base,
+            per_byte: self.protect.per_byte + self.check.per_byte,
+        }
+    }
+}
+
+impl LinkParameters {
+    /// What its protection costs: nothing if it has none.
+    pub fn protection(&self) -> LineProtection {
+        self.macsec.map(|macsec| macsec.line_protection()).unwrap_or_default()
+    }
+
+    /// From the last bit on one end until a frame of `len` bytes is at the other end, checked.
+    pub fn delay(&self, len: u32) -> Duration {
+        self.propagation_delay + self.protection().delay(u64::from(len))
+    }
+}
+
+impl EthernetSegment {
+    /// How long frames take on a link. All that engines, schedules and bounds say of that comes from here.
+    pub fn speed_over(&self, link: LinkParameters) -> LineSpeed {
+        let (overhead, gap) = (self.accounting.overhead_bytes(), self.accounting.gap_bytes());
+        LineSpeed::new(link.rate, overhead, gap, link.propagation_delay)
+            .protected(link.protection())
+            .counting(self.counted_bytes())
+    }
+
+    /// What a frame counts beyond its own length wherever one figure has to do for all links, as for the bucket of a stream: the most
+    /// that a link adds to it `[byte]`.
+    pub fn counted_bytes(&self) -> u64 {
+        self.accounting.overhead_bytes() + self.macsec.map_or(0, |macsec| macsec.added_bytes())
+    }
+}
+
+/// What the segment says of MACsec, checked.
+pub(super) fn resolve(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<'_>) -> Option<Macsec> {
+    let MacsecSpec { cipher_suite, include_sci, confidentiality, replay_window, protect, check } = spec.macsec?;
+    let mut processing = |key: &'static str, ProcessingSpec { base, per_byte }: ProcessingSpec| {
+        let at = table.at("macsec").key(key);
+        let mut up_to = |at: Place<'_>, what: &str, value, max| context.within(&at, what, value, Duration::ZERO, max);
+        Processing {
+            base: up_to(at.clone().key("base"), "the time for a frame", base.0, DELAY_MAX),
+            per_byte: up_to(at.key("per_byte"), "the time for a byte", per_byte.0, PER_BYTE_MAX),
+        }
+    };
+    let (protect, check) = (processing("protect", protect), processing("check", check));
+    Some(Macsec {
+        cipher_suite: match cipher_suite {
+            CipherSuiteSpec::GcmAes128 => CipherSuite::GcmAes128,
+            CipherSuiteSpec::GcmAes256 => CipherSuite::GcmAes256,
+        },
+        includes_sci: include_sci,
+        confidentiality: match confidentiality {
+            ConfidentialitySpec::Offset0 => Confidentiality::From(0),
+            ConfidentialitySpec::Offset30 => Confidentiality::From(30),
+            ConfidentialitySpec::Offset50 => Confidentiality::From(50),
+            ConfidentialitySpec::None => Confidentiality::None,
+        },
+        replay_window,
+        protect,
+        check,
+    })
+}
+
+/// What protects one of the links, if it says so for itself.
+pub(super) fn of_link(
+    at: &Place<'_>,
+    is_protected: Option<bool>,
+    segment: &EthernetSegment,
+    context: &mut Context<'_>,
+) -> Option<Macsec> {
+    if is_protected == Some(true) && segment.macsec.is_none() {
+        context.report(
+            Code::BadLink,
+            &at.clone().key("macsec"),
+            "the link is to have MACsec, and its segment does not say which",
+            "says nothing of it",
+            "write `macsec = {}` for the segment, and `macsec = false` for the links that are to have none",
+        );
+    }
+    segment.macsec.filter(|_| is_protected != Some(false))
+}
+
+/// Whether attackers on protected links can be followed there, one report for each link.
+pub(super) fn check(
+    segment: &Segment<'_>,
+    network: &EthernetSegment,
+    streams: &[OnSegment<'_>],
+    context: &mut Context<'_>,
+) {
+    let spec = context.spec();
+    for (number, node) in spec.nodes.iter().enumerate() {
+        let id = NodeId(number as u16);
+        let Some(macsec) = network.link_of(id).parameters.macsec else { continue };
+        let len = |stream: &OnSegment<'_>| stream.hop.frame_len + stream.protection.overhead_bytes();
+        let sent = streams.iter().filter(|stream| stream.hop.from == id);
+        let Some(longest) = sent.max_by_key(|stream| len(stream)) else { continue };
+        let sits_there = |(_, threat): &(usize, &ThreatSpec)| threat.at == Some(PlaceSpec::Link(node.name.clone()));
+        let there = || spec.threats.iter().enumerate().filter(sits_there);
+        let babbles = |(_, threat): &(usize, &ThreatSpec)| matches!(threat.kind, ThreatKindSpec::Babble);
+        let Some((first, _)) = there().find(|threat| !babbles(threat)) else { continue };
+        let at = |threat: usize| Place::new("threats").entry(threat).key("at");
+        if let Some((babbling, _)) = there().find(babbles) {
+            context.report_both(
+                Code::NotYet,
+                (&at(babbling), "has the node's key"),
+                (&at(first), "has none"),
+                format!(
+                    "what `{}` babbles goes through its own MACsec, and what an attacker on its wire sends does not; both at once are \
+                     not told apart yet",
+                    shortened(&node.name)
+                ),
+                "write a scenario for each of the two, or `macsec = false` for the link",
+            );
+        }
+        let protected = len(longest) as usize + macsec.added_bytes() as usize;
+        if protected > FRAME_CAPACITY {
+            context.report(
+                Code::NotYet,
+                &at(first),
+                format!(
+                    "a frame of `{}` has {protected}B with MACsec on `{}`, and an attacker on a link holds {FRAME_CAPACITY}B at most",
+                    shortened(longest.name),
+                    segment.name
+                ),
+                "gets too long frames",
+                format!("write a `length` that is {}B shorter, or `macsec = false` for the link", protected - FRAME_CAPACITY),
+            );
+        }
+    }
+}
+
+/// Longest and shortest frame without checksum, between which processing differs most `[byte]`.
+const LEN_SPREAD: i64 = FRAME_LEN_MAX as i64 + VLAN_TAG_LEN as i64 + R_TAG_LEN as i64 - FRAME_LEN_MIN as i64;
+
+/// Refuses a time for a byte by which a short frame would be through before a longer one that was sent first: links keep the order
+/// of frames, and a receiver that checks for replay takes none whose packet number is behind (IEEE 802.1AE-2018 §10.6.5).
+pub(super) fn keeps_order(request: &SegmentRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
+    let Some(macsec) = segment.macsec else { return };
+    let wiring = &segment.wiring;
+    let own = wiring.stations.iter().chain(&wiring.second).map(|link| link.parameters);
+    let links = own.chain(wiring.trunks.iter().map(|trunk| trunk.parameters));
+    let links = links.chain((wiring.switches == 1).then(|| segment.default_link()));
+    let Some(fastest) = links.filter(|link| link.macsec.is_some()).max_by_key(|link| link.rate) else { return };
+    let per_byte = fastest.protection().per_byte;
+    // What an attacker sends may be shorter by what MACsec adds.
+    let unprotected = LinkParameters { macsec: None, ..fastest };
+    let shortest = segment.speed_over(unprotected).occupancy(u64::from(FRAME_LEN_MIN));
+    if per_byte * LEN_SPREAD <= shortest {
+        return;
+    }
+    let end = if macsec.protect.per_byte >= macsec.check.per_byte { "protect" } else { "check" };
+    let most = shortest / LEN_SPREAD;
+    context.report(
+        Code::BadLink,
+        &request.table.at("macsec").key(end).key("per_byte"),
+        format!(
+            "protecting and checking take {per_byte} a byte together: on a link of `{}` at {} a short frame would overtake a long one, \
+             and links keep the order of frames (IEEE 802.1AE-2018 §10.6.5: packet numbers rise)",
+            shortened(request.name),
+            fastest.rate
+        ),
+        "slower than the link",
+        format!("write at most {most} for both together, and the rest as `base`"),
+    );
+}
