@@ -9,7 +9,7 @@ use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 use chronoseal_wire::gptp::{ClockQuality, SystemIdentity};
 use chronoseal_wire::virtual_link;
 
-use super::medium::{identity, speed_of};
+use super::medium::identity;
 
 /// An attack of an attacker at a place; `None` if it is one on a stream.
 pub(super) fn of(view: Ethernet<'_>, threat: &ThreatPlan, place: AttackPlace) -> Option<ClockAttack> {
@@ -29,7 +29,7 @@ fn forged(view: Ethernet<'_>, (offset, of): (Duration, Option<NodeId>), place: A
     };
     let (network, source) = (view.segment, virtual_link::station_address(node));
     if let Some(clocks) = &network.time_aware {
-        let speed = speed_of(network, network.link_of(node).parameters);
+        let speed = network.speed_over(network.link_of(node).parameters);
         let quality = ClockQuality { class: 6, ..ClockQuality::default() };
         let system = SystemIdentity { priority1: 0, quality, priority2: 0, clock: identity(node) };
         let mut parameters = clocks.parameters;

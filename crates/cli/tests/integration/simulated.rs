@@ -41,8 +41,8 @@ fn every_shipped_scenario_runs_and_ends_as_documented() {
             "macsec.toml",
             "noisy-mesh.toml",
         ]
-            .iter()
-            .any(|file| path.ends_with(file));
+        .iter()
+        .any(|file| path.ends_with(file));
         let expected = if fails { 1 } else { 0 };
         let run = said.assert_code(expected).json();
         assert!(run["frames_delivered"].as_u64().unwrap() > 0, "{}: {run}", path.display());
