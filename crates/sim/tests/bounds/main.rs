@@ -12,6 +12,7 @@ mod order;
 mod ports;
 mod redundant;
 mod scheduled;
+mod sealed;
 mod shared;
 mod switched;
 mod watch;
