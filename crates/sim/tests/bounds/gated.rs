@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use chronoseal_analysis::synthesis::{GatedNetwork, gated_network};
+use chronoseal_analysis::synthesis::{GatedNetwork, Written, gated_network};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
 use chronoseal_core::random::{self, Purpose};
@@ -92,7 +92,7 @@ fn written(text: &str, gated: &GatedNetwork, schedule: &Schedule) -> String {
         let port = gated.ports.iter().find(|port| port.link == list.link).expect("it is a port of the segment");
         let [from, to] = [network.links()[list.link].from, network.links()[list.link].to];
         let [from, to] = [from, to].map(|node| network.nodes()[node].name.clone());
-        let gates = gate_table(&list, network.granularity);
+        let gates = Some(gate_table(&list, network.granularity));
         PortGates { from, to, is_station: port.is_station, class_of: port.class_of, gates }
     });
     let offsets = gated.streams.iter().map(|one| {
@@ -105,7 +105,7 @@ fn written(text: &str, gated: &GatedNetwork, schedule: &Schedule) -> String {
 }
 
 fn problem(text: &str) -> (GatedNetwork, Problem) {
-    let gated = gated_network(&plan_of(text), None, CLASS).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
+    let gated = gated_network(&plan_of(text), None, CLASS, Written::Nothing).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
     let streams = gated.streams.iter().map(|one| one.stream.clone()).collect();
     let problem = Problem::new(gated.network.clone(), streams).expect("the streams are sound");
     (gated, problem)
@@ -141,10 +141,7 @@ fn a_scenario_with_its_schedule_written_in_has_no_frame_later_than_planned() {
                 let expected = one.security.seal + planned.hops[place] + last + one.security.open;
                 let seen = finished.observer.seen(id, *receiver);
                 let seen = seen.unwrap_or_else(|| panic!("seed {seed}: no frame of {name} came\n{text}"));
-                // The schedule counts the gap behind a frame with it; the last bit is there before, on each link.
-                let gaps = Duration::from_ns(960) * planned.route.len() as i64;
-                assert!(seen.max <= expected, "seed {seed}: {name}: {} after {expected}\n{text}", seen.max);
-                assert!(seen.min >= expected - gaps, "seed {seed}: {name}: {} of {expected}\n{text}", seen.min);
+                assert_eq!((seen.min, seen.max), (expected, expected), "seed {seed}: {name}\n{text}");
                 assert!(expected <= one.deadline, "seed {seed}: {name} is late");
                 ends += 1;
                 secured += usize::from(one.security.seal > Duration::ZERO);
@@ -281,10 +278,10 @@ fn what_would_move_a_scheduled_frame_is_refused_with_what_to_change() {
     ] {
         let text = SMALL.replacen(from, to, 1);
         assert_ne!(text, SMALL, "{from}");
-        let refused = gated_network(&plan_of(&text), None, CLASS).expect_err(message).to_string();
+        let refused = gated_network(&plan_of(&text), None, CLASS, Written::Nothing).expect_err(message).to_string();
         assert!(refused.contains(message) && refused.contains(help), "{refused}");
     }
-    let refused = gated_network(&plan_of(SMALL), Some("backbone"), CLASS).unwrap_err().to_string();
+    let refused = gated_network(&plan_of(SMALL), Some("backbone"), CLASS, Written::Nothing).unwrap_err().to_string();
     assert!(refused.contains("no Ethernet segment `backbone`") && refused.contains("network"), "{refused}");
 
     // Each of several streams of one entry would need an offset of its own.
@@ -306,6 +303,6 @@ fn a_schedule_leaves_the_rest_of_a_text_as_it_is() {
     assert!(new[0].contains("S0 = { priorities") || new[0].contains("n0 = { priorities"), "{text}");
     assert!(text.contains("# of the talker") && text.contains("offset = \"0s\""), "{text}");
     // What is there already is not made a second time.
-    let refused = gated_network(&plan_of(&text), None, CLASS).unwrap_err().to_string();
+    let refused = gated_network(&plan_of(&text), None, CLASS, Written::Nothing).unwrap_err().to_string();
     assert!(refused.contains("has gates already"), "{refused}");
 }
