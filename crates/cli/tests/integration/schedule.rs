@@ -237,3 +237,21 @@ fn a_stream_is_added_to_a_schedule_and_taken_out_again() {
         full.err
     );
 }
+
+#[test]
+fn a_frame_that_ends_when_its_gate_closes_makes_no_scheduled_frame_later() {
+    let bench = bench();
+    bench.write("topo.csv", NETWORK.replace(",8,1,", ",8,10,"));
+    bench.write("task.csv", STREAMS.replace("1000,200000,200000", "1000,400000,400000"));
+    bench.say(&words(&["make"], &["--gates", "scenario", "--out", "made"])).assert_code(0);
+    // Frames back to back, of which with 75 bytes one ends in the 12 bytes before its gate closes.
+    let other = "\n[[streams]]\nname = \"other\"\nfrom = \"1\"\nto = [\"3\"]\nperiod = \"9320ns\"\nlength = \"75B\"\n\
+                 network = { class = { vlan = { pcp = 1 } } }\n";
+    let made = std::fs::read_to_string(bench.path("made/scenario.toml")).unwrap();
+    bench.write("mixed.toml", format!("{made}{other}"));
+    let run = bench.json(&["run", "mixed.toml", "--no-store"]);
+    for (stream, ns) in run["summary"]["streams"].as_array().unwrap().iter().zip([80_080, 160_080]) {
+        let seen = &stream["end_to_end"]["all"];
+        assert_eq!([&seen["min_ns"], &seen["max_ns"]], [ns, ns], "{stream}");
+    }
+}
