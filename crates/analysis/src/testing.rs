@@ -104,6 +104,7 @@ pub fn add_stream<'a>(plan: &'a mut Plan, sender: u16, receivers: &[u16], frame_
         receivers: receivers.clone(),
         period: view(plan).segment.cluster_cycle,
         offset: None,
+        has_offset: false,
         application: None,
         min_distance: None,
         deadline: None,

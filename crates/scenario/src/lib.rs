@@ -55,7 +55,7 @@ mod shape;
 mod source;
 mod upgrade;
 
-pub use kinds::ethernet::gated::{PortGates, with_gates};
+pub use kinds::ethernet::gated::{PortGates, with_gates, without_stream};
 pub use kinds::{KINDS, SegmentKind};
 pub use load::{FileError, Files, NoFiles, does_not_fit, load, load_with, parse, parse_with, parse_with_overrides};
 pub use plan::*;

@@ -215,6 +215,8 @@ pub struct StreamPlan {
     /// When its first frame is due. Of a stream whose first hop has slots: where in the cluster cycle its first slot
     /// starts, if the scenario fixes it.
     pub offset: Option<Duration>,
+    /// The scenario writes that offset, so that it is no chance when its frames are due.
+    pub has_offset: bool,
     /// The timer of its application, if that decides when a stream that begins in slots has something to send.
     pub application: Option<ApplicationPlan>,
     /// The least distance of two frames, if it is sent when its value changes; `period` is the same then.

@@ -97,7 +97,8 @@ pub struct Board {
     grain: i64,
     /// Each line repeats with what was reserved on it, which is often a small part of the whole cycle.
     lines: Vec<Timeline>,
-    entries_max: Vec<Option<usize>>,
+    /// How many entries the list of a resource holds, and how long before a span its gate opens `[ps]`.
+    entries_max: Vec<Option<(usize, i64)>>,
     /// How often a resource was asked whether a span is free: the measure of effort.
     work: u64,
 }
@@ -115,9 +116,10 @@ impl Board {
         self
     }
 
-    /// The spans of `resource` are the windows of a gate control list that holds so many entries.
-    pub fn limit_entries(&mut self, resource: usize, entries_max: usize) {
-        self.entries_max[resource] = Some(entries_max);
+    /// The spans of `resource` are the windows of a gate control list that holds so many entries, and whose gate opens `lead`
+    /// before them `[ps]`.
+    pub fn limit_entries(&mut self, resource: usize, entries_max: usize, lead: i64) {
+        self.entries_max[resource] = Some((entries_max, lead));
     }
 
     /// After this everything repeats `[ps]`.
@@ -328,13 +330,13 @@ impl Board {
     /// reserved there already, so that it adds fewer entries.
     fn too_many_entries(&mut self, item: &Item, instances: i64, start: i64) -> Option<(usize, i64)> {
         for usage in &item.uses {
-            let Some(entries_max) = self.entries_max[usage.resource] else { continue };
+            let Some((entries_max, lead)) = self.entries_max[usage.resource] else { continue };
             let windows = (0..instances).map(|k| (start + usage.from + k * item.period, usage.len));
             self.work += instances as u64;
             let mut spans = self.spans(usage.resource);
             let whole = Timeline::new(self.cycle);
             spans.extend(windows.flat_map(|(from, len)| whole.pieces(from, len)));
-            if count_entries(&joined(spans, self.cycle, self.grain), self.cycle) <= entries_max {
+            if count_entries(&opened(&spans, lead, self.cycle, self.grain), self.cycle) <= entries_max {
                 continue;
             }
             // It touches a span, or the end of the cycle, where a list has an entry less as well.
@@ -343,8 +345,8 @@ impl Board {
             let next = (0..instances)
                 .flat_map(|k| {
                     let at = start + usage.from + k * item.period;
-                    let over = at + usage.len;
-                    [line.next_end(at), line.next_start(over), to_end(at), to_end(over)]
+                    let (opens, over) = (at - lead, at + usage.len);
+                    [line.next_end(opens), line.next_start(over + lead), to_end(opens), to_end(over)]
                 })
                 .flatten()
                 .min();
@@ -371,8 +373,12 @@ fn widen(line: &mut Timeline, period: i64) {
     }
 }
 
-/// Spans rounded outwards to whole multiples of `grain` and joined where they touch; by start.
-pub(crate) fn joined(mut spans: Vec<(i64, i64)>, cycle: i64, grain: i64) -> Vec<(i64, i64)> {
+/// When a gate is open that opens `lead` before each of these spans: rounded outwards to whole multiples of `grain`, and joined
+/// where they touch; by start.
+pub(crate) fn opened(spans: &[(i64, i64)], lead: i64, cycle: i64, grain: i64) -> Vec<(i64, i64)> {
+    let whole = Timeline::new(cycle);
+    let longer = |(start, end): &(i64, i64)| whole.pieces(start - lead, (end - start + lead).min(cycle));
+    let mut spans: Vec<(i64, i64)> = spans.iter().flat_map(longer).collect();
     spans.sort_unstable();
     let mut windows: Vec<(i64, i64)> = Vec::with_capacity(spans.len());
     for (start, end) in spans {

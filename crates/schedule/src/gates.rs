@@ -2,7 +2,7 @@
 
 use chronoseal_core::Duration;
 
-use crate::board::joined;
+use crate::board::opened;
 use crate::schedule::Schedule;
 
 /// The traffic class of scheduled frames if nothing else is said: the highest.
@@ -68,14 +68,15 @@ impl GateList {
 }
 
 impl Schedule {
-    /// The gate control lists of all ports that send something scheduled, in the order of their links. Gates open and
-    /// close at whole multiples of the network's granularity, outside of the windows if these do not.
+    /// The gate control lists of all ports that send something scheduled, in the order of their links. A gate opens before its
+    /// window by the gap behind a frame of another class, which may end when its own gate closes. Gates open and close at whole
+    /// multiples of the network's granularity, outside of that if it does not.
     pub fn gates(&self, class: u8) -> Vec<GateList> {
         let network = self.network();
         let links = (0..network.links().len()).filter(|link| self.is_used(*link));
         let lists = links.map(|link| {
             let (cycle, grain) = (self.cycle().as_ps(), network.granularity.as_ps().max(1));
-            let windows = joined(self.windows(link), cycle, grain);
+            let windows = opened(&self.windows(link), network.lead(link), cycle, grain);
             GateList::of_windows(link, self.cycle(), &windows, class)
         });
         lists.collect()

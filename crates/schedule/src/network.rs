@@ -64,9 +64,8 @@ pub struct Network {
     pub guard: Duration,
     /// Gates open and close at whole multiples of it, and talkers start there.
     pub granularity: Duration,
-    /// Others use what the schedule leaves, and nobody tells a processor when to wait: the gap behind a frame of another class is
-    /// kept free before each frame, and listeners check a frame as soon as it has arrived.
-    pub is_shared: bool,
+    /// Nobody tells a processor when to wait: listeners check a frame as soon as it has arrived.
+    pub checks_at_once: bool,
 }
 
 impl Network {
@@ -118,7 +117,7 @@ impl Network {
             overhead: WIRE_OVERHEAD,
             guard: Duration::ZERO,
             granularity: Duration::from_ps(1),
-            is_shared: false,
+            checks_at_once: false,
         })
     }
 
@@ -176,10 +175,16 @@ impl Network {
         (*propagation + protection.base + protection.per_byte * i64::from(bytes)).as_ps()
     }
 
-    /// How much earlier the last bit of a frame is over than what keeps the wire for it `[ps]`.
-    pub(crate) fn gap_time(&self, link: usize, bytes: u32) -> i64 {
-        let without = (u64::from(bytes) + self.overhead_on(link)).saturating_sub(u64::from(GAP.min(self.overhead)));
-        self.wire_time(link, bytes) - self.links[link].rate.time_of(without).as_ps()
+    /// When the last bit of such a frame leaves, from when it starts: before the gap behind it, if the overhead counts that `[ps]`.
+    pub(crate) fn last_bit(&self, link: usize, bytes: u32) -> i64 {
+        let overhead = self.overhead_on(link) - u64::from(GAP.min(self.overhead));
+        self.links[link].rate.time_of(u64::from(bytes) + overhead).as_ps()
+    }
+
+    /// How long before a scheduled frame the gates of the other classes close: one of theirs may end at that instant, and then
+    /// keeps the wire for the gap behind it `[ps]`.
+    pub(crate) fn lead(&self, link: usize) -> i64 {
+        self.links[link].rate.time_of(u64::from(GAP)).as_ps()
     }
 }
 
@@ -377,7 +382,7 @@ pub(crate) fn hyperperiod(streams: &[Stream]) -> Result<i64, Fault> {
 }
 
 /// The greatest common divisor.
-pub(crate) fn gcd<T: Copy + Default + PartialEq + std::ops::Rem<Output = T>>(a: T, b: T) -> T {
+pub fn gcd<T: Copy + Default + PartialEq + std::ops::Rem<Output = T>>(a: T, b: T) -> T {
     if b == T::default() { a } else { gcd(b, a % b) }
 }
 

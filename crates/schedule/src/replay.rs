@@ -236,6 +236,7 @@ impl Run<'_> {
         let own = u64::from(told.stream.len) + u64::from(told.stream.security.bytes);
         let bytes = own + u64::from(self.network.overhead) + u64::from(link.protection.bytes);
         let end = now + link.rate.time_of(bytes).as_ps();
+        let last_bit = now + self.network.last_bit(port, told.stream.secured_len());
         match self.opens(port, now, end) {
             Err(later) => self.at(later, Event::Idle { port }),
             Ok(()) => {
@@ -250,7 +251,7 @@ impl Run<'_> {
                 }
                 state.queue.pop_front();
                 (state.busy_until, state.has_sent) = (end, true);
-                let there = end + self.network.transit(port, told.stream.secured_len());
+                let there = last_bit + self.network.transit(port, told.stream.secured_len());
                 if told.stream.to.contains(&link.to) {
                     self.arrived.insert((stream, number, link.to), there);
                 }

@@ -101,11 +101,10 @@ impl Schedule {
 
     /// Where a stream was placed.
     pub fn planned(&self, name: &str) -> Option<Planned> {
-        let Entry { stream, shape, placed } = self.entries.get(name)?;
+        let Entry { shape, placed, .. } = self.entries.get(name)?;
         let times = |times: &[i64]| times.iter().map(|time| Duration::from_ps(*time)).collect();
         let floats = placed.floats.chunks(placed.starts.len());
         let links = self.network.links().len();
-        let open = stream.security.open.as_ps().max(i64::from(self.network.is_shared));
         Some(Planned {
             route: shape.route(),
             starts: times(&placed.starts),
@@ -115,12 +114,7 @@ impl Schedule {
                 .floats
                 .iter()
                 .zip(floats)
-                .map(|(float, at)| {
-                    // A check begins with the last bit or later, and the processor is kept for it from the last bit on.
-                    let early = if self.network.is_shared { float.len - open } else { 0 };
-                    let at: Vec<i64> = at.iter().map(|at| at + early).collect();
-                    (float.resource - links, times(&at))
-                })
+                .map(|(float, at)| (float.resource - links, times(at)))
                 .collect(),
             latency: Duration::from_ps(shape.latency),
         })
@@ -224,6 +218,8 @@ pub enum Reason {
     GateEntries {
         /// The link of the port.
         link: String,
+        /// How many entries it holds.
+        entries_max: usize,
     },
 }
 
@@ -238,7 +234,10 @@ impl Reason {
             Blocked::Use { resource } | Blocked::Float { resource, .. } => {
                 Self::Link { link: network.link_name(resource) }
             }
-            Blocked::Entries { resource } => Self::GateEntries { link: network.link_name(resource) },
+            Blocked::Entries { resource } => Self::GateEntries {
+                link: network.link_name(resource),
+                entries_max: network.links()[resource].gate_entries_max.unwrap_or_default(),
+            },
         }
     }
 }
@@ -258,10 +257,10 @@ impl fmt::Display for Reason {
                     "the processor of {node} has no free time for it; choose a cheaper protection or lengthen a period"
                 )
             }
-            Self::GateEntries { link } => write!(
+            Self::GateEntries { link, entries_max } => write!(
                 f,
-                "the gate control list of {link} would have more entries than its port holds; choose equal periods or offsets \
-                 that touch"
+                "the gate control list of {link} would have more than the {entries_max} entries that its port holds, and each window \
+                 that stands alone takes two; choose equal periods, leave streams out, or take a port that holds more"
             ),
         }
     }
@@ -380,12 +379,19 @@ fn describe(problem: &Problem, proof: &Proof) -> String {
         Proof::LongerThanPeriod { stream } => {
             format!("a frame of stream `{}` takes longer than its period; lengthen the period", name(*stream))
         }
-        Proof::LinkOverload { link, streams } => format!(
-            "{} streams that have no other way need more of the link {} than it carries; lengthen their periods or add a way \
-             around it",
-            streams.len(),
-            network.link_name(*link)
-        ),
+        Proof::LinkOverload { link, streams } => {
+            let part = |stream: &usize| {
+                let stream = &problem.streams()[*stream];
+                network.wire_time(*link, stream.secured_len()) as f64 / stream.period.as_ps() as f64
+            };
+            format!(
+                "{} streams that have no other way need {:.1} % of the time of the link {}, which is more than it has; lengthen \
+                 their periods, shorten their frames, or add a way around it",
+                streams.len(),
+                streams.iter().map(part).sum::<f64>() * 100.0,
+                network.link_name(*link)
+            )
+        }
         Proof::ProcessorOverload { node, streams } => format!(
             "sealing and checking {} streams needs more time than the processor of {} has; choose a cheaper protection or lengthen \
              their periods",

@@ -61,7 +61,7 @@ pub(crate) fn board(problem: &Problem, cycle: i64) -> Board {
     let mut board = Board::new(resources, cycle).with_grain(network.granularity.as_ps());
     for (number, link) in network.links().iter().enumerate() {
         if let Some(entries_max) = link.gate_entries_max {
-            board.limit_entries(number, entries_max);
+            board.limit_entries(number, entries_max, network.lead(number));
         }
     }
     board

@@ -35,36 +35,25 @@ impl Shape {
         let processor = |node: usize| links.len() + node;
         let mut hops: Vec<Hop> = Vec::with_capacity(route.len());
         let mut arrivals = Vec::with_capacity(stream.to.len());
-        // By hop and by arrival: where windows touch, a frame may go when the last one is over, before the gap that the schedule
-        // counts with it, and so on from link to link.
-        let (mut early, mut arrives_early): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
         for &number in route {
             let link = &links[number];
             // A bridge sends on what it has stored whole, and processed.
             let before = hops.iter().position(|hop| links[hop.link].to == link.from);
-            let gap = |at: usize| early[at] + network.gap_time(hops[at].link, stream.secured_len());
-            let comes_early = before.map_or(0, gap);
             let after = before.map(|at| &hops[at]).map_or(0, |hop| {
-                let last = &links[hop.link];
+                let (last, last_bit) = (&links[hop.link], network.last_bit(hop.link, stream.secured_len()));
                 let transit = network.transit(hop.link, stream.secured_len());
-                hop.after + hop.len + transit + (last.processing + security.per_hop).as_ps()
+                hop.after + last_bit + transit + (last.processing + security.per_hop).as_ps()
             });
             let len = network.wire_time(number, stream.secured_len());
             hops.push(Hop { link: number, after, len });
-            early.push(comes_early);
             if stream.to.contains(&link.to) {
-                arrivals.push((link.to, after + len + network.transit(number, stream.secured_len())));
-                arrives_early.push(comes_early + network.gap_time(number, stream.secured_len()));
+                let last_bit = network.last_bit(number, stream.secured_len());
+                arrivals.push((link.to, after + last_bit + network.transit(number, stream.secured_len())));
             }
         }
         let latest = arrivals.iter().map(|(_, at)| *at).max().unwrap_or_default();
-        let at_once = network.is_shared;
-        // A frame of another class may end where its gate closes, and then keeps the wire for the gap behind it.
-        let ahead = |link: usize| if at_once { network.gap_time(link, stream.secured_len()) } else { 0 };
-        let taken = |hop: &Hop| {
-            let ahead = ahead(hop.link);
-            Use { resource: hop.link, from: hop.after - ahead, len: ahead + hop.len + network.guard.as_ps() }
-        };
+        let at_once = network.checks_at_once;
+        let taken = |hop: &Hop| Use { resource: hop.link, from: hop.after, len: hop.len + network.guard.as_ps() };
         let mut uses: Vec<Use> = hops.iter().map(taken).collect();
         // What costs nothing has to be done all the same: a processor that is busy at that instant would delay it.
         let least = i64::from(at_once);
@@ -72,15 +61,12 @@ impl Shape {
             uses.push(Use { resource: processor(stream.from), from: -seal, len: seal.max(least) });
         }
         let in_time = stream.deadline.as_ps() - seal;
-        let checks = arrivals.iter().zip(&arrives_early).filter(|_| open.max(least) > 0);
-        let floats = checks.map(|(&(node, at), &early)| {
+        let checks = arrivals.iter().filter(|_| open.max(least) > 0);
+        let floats = checks.map(|&(node, at)| {
             let (resource, len) = (processor(node), open.max(least));
-            if !at_once {
-                return Float { resource, after: at, len, limit: Limit::FromStart(in_time) };
-            }
-            // The check begins with the last bit, which may be there before the schedule says.
-            let limit = Limit::FromStart(in_time.min(at + len));
-            Float { resource, after: at - early, len: early + len, limit }
+            // Nobody tells a listener to wait with a frame that is there.
+            let limit = if at_once { in_time.min(at + len) } else { in_time };
+            Float { resource, after: at, len, limit: Limit::FromStart(limit) }
         });
         let floats = floats.collect();
         let period = stream.period.as_ps();

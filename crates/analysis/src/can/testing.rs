@@ -55,6 +55,7 @@ pub(crate) fn add_message<'a>(
         receivers: vec![NodeId(hops[hops.len() - 1].2)],
         period,
         offset: None,
+        has_offset: false,
         application: None,
         min_distance: None,
         deadline: Some(period),

@@ -6,6 +6,7 @@ use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{HopPlan, Plan, SegmentId};
 
+use super::alone::{self, Alone};
 use super::collected::Collected;
 use super::host::{self, Hosts};
 use super::processor::{Jobs, Processors, distance};
@@ -47,6 +48,8 @@ pub struct Arrivals {
     collected: BTreeMap<(StreamId, SegmentId), Collected>,
     /// The longest busy period of each node's processor.
     busy: Vec<Result<Duration, Why>>,
+    /// What is dealt with at once.
+    alone: Alone,
     /// By segment with a table and by slot: how long what is sealed for it waits for its processor.
     blocked: BTreeMap<SegmentId, Vec<Result<Duration, Why>>>,
 }
@@ -74,6 +77,14 @@ impl Arrivals {
     /// Why nothing bounds it.
     pub fn blocked(&self, segment: SegmentId, slot: usize) -> Result<Duration, Why> {
         self.blocked.get(&segment).and_then(|slots| slots.get(slot)).copied().unwrap_or(Ok(Duration::ZERO))
+    }
+
+    /// How long the processor of a node keeps a frame of a stream that begins or ends there at most.
+    ///
+    /// # Errors
+    /// Why nothing bounds it.
+    pub fn stay(&self, node: NodeId, stream: StreamId) -> Result<Duration, Why> {
+        self.alone.get(&(node, stream)).map_or_else(|| self.busy(node), |stay| Ok(*stay))
     }
 
     /// How long the processor of a node can be busy without a pause.
@@ -177,10 +188,11 @@ impl<'a> Network<'a> {
         let processors = Processors::new(&self.jobs, self.tables);
         let mut reached = Reached::at_once(self.plan);
         let mut before = Arrivals::default();
-        for _ in 0..ROUNDS_MAX {
+        for round in 0..ROUNDS_MAX {
             let busy = processors.busy(&reached, &before);
-            let arrivals =
-                Arrivals { busy, blocked: self.blocked(&processors, &reached, &before), ..Arrivals::default() };
+            let alone = alone::found(&self.jobs, &reached, round == 0);
+            let blocked = self.blocked(&processors, &reached, &before);
+            let arrivals = Arrivals { busy, alone, blocked, ..Arrivals::default() };
             let arrivals = self.arrivals(&reached, arrivals);
             let at_ports = self.at_ports(&arrivals);
             let found = self.in_hosts(&at_ports, &arrivals);
@@ -277,7 +289,7 @@ impl<'a> Network<'a> {
             // own, and they are there when the processor has looked at that.
             return if is_own { Ok(before.later(Duration::ZERO, arrivals.busy(hop.from)?)) } else { Ok(before) };
         }
-        Ok(before.later(self.jobs.certain(id, hop, hop.from), arrivals.busy(hop.from)?))
+        Ok(before.later(self.jobs.certain(id, hop, hop.from), arrivals.stay(hop.from, id)?))
     }
 
     /// When frames that are at the ports of their receivers at these times are with the applications there.
@@ -355,9 +367,9 @@ impl<'a> Network<'a> {
                     // The first way to a node counts, if there are several.
                     ways.entry(*node).or_insert_with(|| {
                         let place = Place::Receiver(*node);
-                        let checked = way
-                            .span()
-                            .and_then(|span| Ok(span.later(self.jobs.certain(id, hop, *node), arrivals.busy(*node)?)));
+                        let checked = way.span().and_then(|span| {
+                            Ok(span.later(self.jobs.certain(id, hop, *node), arrivals.stay(*node, id)?))
+                        });
                         way.then(place, checked)
                     });
                 }

@@ -33,6 +33,7 @@
 //!   (`exchange`). Errors of the wire are left out altogether, and so are attackers but those that babble or delay on the link of an
 //!   Ethernet station ([`ThreatRisk`]).
 
+mod alone;
 mod backlog;
 mod can;
 mod collected;
@@ -46,6 +47,7 @@ mod losses;
 pub mod processor;
 mod queues;
 mod radio;
+mod recurring;
 #[cfg(test)]
 mod tests;
 mod way;

@@ -77,17 +77,22 @@ impl<'a> Jobs<'a> {
         if is_sealed { self.authentication(id, hop, hop.from) } else { Duration::ZERO }
     }
 
+    /// What opening a frame costs a node that it comes to on this hop; zero if it is only passed on there.
+    pub fn opening(&self, id: StreamId, hop: &HopPlan, node: NodeId) -> Duration {
+        let stream = &self.plan.streams[id.index()];
+        let is_opened = stream.receivers.contains(&node) || hop.protection.is_some() || stream.collected().is_some();
+        if is_opened { self.authentication(id, hop, node) } else { Duration::ZERO }
+    }
+
     /// What a frame that comes to a node costs there, up to its place in the queues of further hops. What is sent on in
     /// slots is sealed for them and costs that again.
     pub fn on_arrival(&self, id: StreamId, hop: &HopPlan, node: NodeId) -> Duration {
         let stream = &self.plan.streams[id.index()];
-        let is_opened = stream.receivers.contains(&node) || hop.protection.is_some() || stream.collected().is_some();
-        let opening = if is_opened { self.authentication(id, hop, node) } else { Duration::ZERO };
         let sending_on = onward(stream, hop, node).map(|next| {
             let sealing = if self.is_in_slots(next) { Duration::ZERO } else { self.sealing(id, next) };
             self.forwarding(node) + sealing
         });
-        opening + sending_on.sum()
+        self.opening(id, hop, node) + sending_on.sum()
     }
 
     /// What taking a frame on to one further hop costs.

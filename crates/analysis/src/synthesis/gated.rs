@@ -5,9 +5,10 @@
 //! that have other work when a frame has to be sealed.
 
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_media::port::{PortConfig, Selection};
+use chronoseal_media::port::{GateControlList, GateEntry, PortConfig, Selection};
 use chronoseal_scenario::plan::{Copies, Ethernet, EthernetStream, LinkParameters, Plan, PortEnd, Sync};
 use chronoseal_schedule::exchange::Refusal;
+use chronoseal_schedule::gates::GateList;
 use chronoseal_schedule::{Link, LinkProtection, Network, Node, Security, Stream};
 
 use crate::segment::{BOUNDS, Jobs};
@@ -21,6 +22,15 @@ pub struct GatedStream {
     pub seal: Duration,
 }
 
+/// What is made of the gates that the ports of a scenario have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Written {
+    /// There are none for the class: a schedule is made anew, and streams get other offsets.
+    Nothing,
+    /// They are those of a schedule of all streams of the class that have an offset, which keep it.
+    Schedule,
+}
+
 /// A port of a [`GatedNetwork`].
 #[derive(Clone, Debug)]
 pub struct GatedPort {
@@ -30,6 +40,8 @@ pub struct GatedPort {
     pub is_station: bool,
     /// The traffic class of each priority there.
     pub class_of: [u8; 8],
+    /// The gates that it has.
+    pub gates: Option<GateControlList>,
 }
 
 /// What of a segment a schedule is made for.
@@ -45,6 +57,27 @@ pub struct GatedNetwork {
     pub ports: Vec<GatedPort>,
 }
 
+impl GatedNetwork {
+    /// The name of a link whose port has other gates than these lists say, or gates for `class` where they have no list.
+    pub fn differs(&self, lists: &[GateList], class: u8) -> Option<String> {
+        let is_other = |port: &&GatedPort| match (&port.gates, lists.iter().find(|list| list.link == port.link)) {
+            (None, None) => false,
+            // What the class has no part in is nothing of a schedule.
+            (Some(gates), None) => {
+                let changes = |pair: &[GateEntry]| (pair[0].open ^ pair[1].open) >> class & 1 == 1;
+                gates.entries.windows(2).any(changes)
+            }
+            (None, Some(_)) => true,
+            (Some(gates), Some(list)) => {
+                let written = gates.entries.iter().map(|entry| (entry.open, entry.lasts));
+                let is_same = written.eq(list.entries.iter().map(|entry| (entry.gates, entry.interval)));
+                !is_same || (gates.base_time, gates.cycle) != (list.base, list.cycle)
+            }
+        };
+        self.ports.iter().find(is_other).map(|port| self.network.link_name(port.link))
+    }
+}
+
 /// The class of each priority at a port that says nothing.
 const OWN_CLASSES: [u8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
@@ -53,12 +86,12 @@ const OWN_CLASSES: [u8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 ///
 /// # Errors
 /// What keeps the streams from being scheduled to the picosecond, with the smallest change that helps.
-pub fn gated_network(plan: &Plan, segment: Option<&str>, class: u8) -> Result<GatedNetwork, Refusal> {
+pub fn gated_network(plan: &Plan, segment: Option<&str>, class: u8, written: Written) -> Result<GatedNetwork, Refusal> {
     let all: Vec<Ethernet<'_>> = plan.segment_ids().filter_map(|id| Ethernet::of(plan, id)).collect();
     let name = |view: &Ethernet<'_>| plan.segments[view.id.index()].name.as_str();
     let names: Vec<&str> = all.iter().map(name).collect();
     match (segment, all.as_slice()) {
-        (None, [only]) => of_view(*only, class),
+        (None, [only]) => of_view(*only, class, written),
         (None, []) => {
             Err(refuse("no segment of it is an Ethernet".into(), "gates are in the ports of an Ethernet segment"))
         }
@@ -67,7 +100,7 @@ pub fn gated_network(plan: &Plan, segment: Option<&str>, class: u8) -> Result<Ga
             "name the one to schedule with --segment",
         )),
         (Some(wanted), _) => match all.iter().find(|view| name(view) == wanted) {
-            Some(view) => of_view(*view, class),
+            Some(view) => of_view(*view, class, written),
             None => Err(refuse(
                 format!("it has no Ethernet segment `{wanted}`"),
                 &format!("name one of these with --segment: {}", names.join(", ")),
@@ -76,7 +109,7 @@ pub fn gated_network(plan: &Plan, segment: Option<&str>, class: u8) -> Result<Ga
     }
 }
 
-fn of_view(view: Ethernet<'_>, class: u8) -> Result<GatedNetwork, Refusal> {
+fn of_view(view: Ethernet<'_>, class: u8, written: Written) -> Result<GatedNetwork, Refusal> {
     let segment = view.segment;
     let ports = all_ports(view);
     of_segment(view)?;
@@ -87,7 +120,8 @@ fn of_view(view: Ethernet<'_>, class: u8) -> Result<GatedNetwork, Refusal> {
         let link = link_between(view, &gated.network, port.ends).expect("it was made of the same ports");
         let class_of = segment.ports.of(port.end).map_or(OWN_CLASSES, |config| config.class_of);
         let is_station = matches!(port.end, PortEnd::Station(_));
-        gated.ports.push(GatedPort { link, is_station, class_of });
+        let gates = segment.ports.of(port.end).and_then(|config| config.gates.clone());
+        gated.ports.push(GatedPort { link, is_station, class_of, gates });
     }
     for stream in view.streams() {
         let Some(priority) = stream.class.queue() else {
@@ -98,7 +132,7 @@ fn of_view(view: Ethernet<'_>, class: u8) -> Result<GatedNetwork, Refusal> {
         };
         let at = |end: PortEnd| class_at(segment.ports.of(end), priority, &stream);
         if at(PortEnd::Station(stream.hop.from)) == class {
-            let taken = taken(view, class, &stream, &gated.network)?;
+            let taken = taken(view, class, &stream, &gated.network, written)?;
             gated.streams.push(taken);
         }
     }
@@ -124,7 +158,7 @@ fn of_view(view: Ethernet<'_>, class: u8) -> Result<GatedNetwork, Refusal> {
     {
         gated.network.granularity = nanosecond;
     }
-    gated.network.is_shared = true;
+    gated.network.checks_at_once = true;
     Ok(gated)
 }
 
@@ -234,6 +268,7 @@ fn taken(
     class: u8,
     stream: &EthernetStream<'_>,
     network: &Network,
+    written: Written,
 ) -> Result<GatedStream, Refusal> {
     let plan = stream.stream;
     let own = |what: &str, help: &str| Err(refuse(format!("stream `{}` {what}", plan.name), help));
@@ -264,9 +299,11 @@ fn taken(
             let message = format!("{place} shapes or interrupts class {class}, which stream `{}` is in", plan.name);
             return Err(refuse(message, "leave `shaper` and `preemptable` out for the class that has gates"));
         }
-        if port.is_some_and(|port| port.gates.is_some()) {
+        if written == Written::Nothing && port.is_some_and(|port| port.gates.is_some()) {
             let message = format!("{place} has gates already, and stream `{}` goes over it", plan.name);
-            return Err(refuse(message, "leave its `gates` out of the scenario: they are what is made here"));
+            let help = "leave its `gates` out of the scenario, since they are what is made here; `schedule add` puts a stream \
+                        into a schedule that is there";
+            return Err(refuse(message, help));
         }
         route.push(link_between(view, network, ends).expect("every way goes over links of the segment"));
         Ok(())
@@ -295,8 +332,11 @@ fn taken(
         period: plan.period,
         deadline: deadlines.min().unwrap_or(plan.period),
         jitter: Duration::ZERO,
-        // That of the plan may be one of the seed's; the schedule says which it has to be.
-        offset: None,
+        // That of the plan may be one of the seed's. A frame is due when its sealing begins, and leaves behind it.
+        offset: plan
+            .offset
+            .filter(|_| plan.has_offset && written == Written::Schedule)
+            .map(|offset| (offset + seal).rem_floor(plan.period)),
         route: Some(route),
         security: Security {
             bytes: view.secured_len(stream).saturating_sub(stream.hop.frame_len),

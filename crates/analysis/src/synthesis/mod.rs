@@ -44,7 +44,7 @@ use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{Ethernet, EthernetStream};
 
-pub use gated::{GatedNetwork, GatedPort, GatedStream, gated_network};
+pub use gated::{GatedNetwork, GatedPort, GatedStream, Written, gated_network};
 pub use infeasible::{Infeasible, Reason};
 pub use needs::authentication_time;
 pub use verify::{Violation, verify};

@@ -4,37 +4,25 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{Delivery, Relay, ScheduleTable, Slot};
-use chronoseal_scenario::plan::{Access, DataName, Dispatch, Ethernet, EthernetStream, LinkParameters, PlatformPlan};
+use chronoseal_scenario::plan::{Access, Dispatch, Ethernet, EthernetStream, LinkParameters};
 
 use super::Resource;
+use crate::segment::{BOUNDS, Jobs};
 
-/// Bytes of an Ethernet header, which no tag covers: two addresses and a type.
-const HEADER_LEN: u32 = 14;
-
-/// Processor time that sealing or verifying one frame of `stream` takes on `node`, from its platform's profile.
-///
-/// The tag is made over the payload, and of a stream that gateways carry from end to end over its PDU; the profile's base
-/// covers the few bytes of a stream's number and freshness value, and a name under the tag is counted.
+/// Processor time that sealing or verifying one frame of `stream` takes on `node`, from its platform's profile: for the same
+/// bytes as the bounds and the node itself ([`Jobs`]), the stream's number or name and the freshness value under the tag counted.
 ///
 /// A stream that is protected from end to end is sealed by its sender and verified by its receivers, and one that is
 /// protected on this hop alone by those of the hop, gateways too. A node that only passes it on takes no time here.
 pub fn authentication_time(view: Ethernet<'_>, stream: &EthernetStream<'_>, node: NodeId) -> Duration {
-    let EthernetStream { stream: plan, hop, .. } = stream;
-    let computes = match hop.protection {
-        Some(_) => node == hop.from || hop.to.contains(&node),
-        None => node == plan.sender || plan.receivers.contains(&node),
-    };
-    let Some(profile) = view.protection_of(stream).profile().filter(|_| computes) else { return Duration::ZERO };
-    let payload_len = match plan.is_relayed() && hop.protection.is_none() {
-        true => plan.length,
-        false => hop.frame_len.saturating_sub(HEADER_LEN),
-    };
-    let name_len = match view.plan.data_name(plan, hop) {
-        DataName::Number => 0,
-        DataName::Name(name) => name.len() as u32,
-    };
-    let cost = |platform: &PlatformPlan| platform.cost(profile.mac().operation().0, payload_len + name_len);
-    view.plan.platform_of(node).map(cost).unwrap_or_default()
+    let jobs = Jobs::new(view.plan, BOUNDS);
+    if stream.hop.from == node {
+        jobs.sealing(stream.id, stream.hop)
+    } else if stream.hop.to.contains(&node) {
+        jobs.opening(stream.id, stream.hop, node)
+    } else {
+        Duration::ZERO
+    }
 }
 
 /// A frame's turn at one of the switches on its way, from the start of its slot.

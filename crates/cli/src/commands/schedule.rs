@@ -1,5 +1,6 @@
 //! `chronoseal schedule`
 
+mod altered;
 mod from_scenario;
 
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use chronoseal_core::Duration;
 use chronoseal_schedule::exchange::qcw::{self, Place};
 use chronoseal_schedule::exchange::{scenario, tsnkit};
 use chronoseal_schedule::gates::{GateList, SCHEDULED_CLASS};
+use chronoseal_schedule::network::WIRE_OVERHEAD;
 use chronoseal_schedule::replay::{PortLists, Told, Violation, replay};
 use chronoseal_schedule::{Fault, Network, Options, Problem, Schedule as Plan, Security, Stream, synthesize};
 use clap::{Args, Subcommand, ValueEnum};
@@ -29,6 +31,7 @@ const SHOWN_MAX: usize = 20;
 #[command(after_help = "\
 Examples:
   chronoseal schedule make mine.toml --out scheduled
+  chronoseal schedule add scheduled/scenario.toml --stream horn --out with-horn
   chronoseal schedule make --network topo.csv --streams task.csv --out schedule
   chronoseal schedule make --network topo.csv --streams task.csv --tag 16 --gates yang-xml --out secured
   chronoseal schedule replay --network topo.csv --streams task.csv --from schedule
@@ -43,8 +46,36 @@ pub(crate) struct Schedule {
 enum Action {
     /// Make windows and gate control lists for streams on a network of bridges, and replay them
     Make(Make),
+    /// Put one more stream of a scenario into the schedule that the scenario has, and leave all others where they are
+    Add(Alter),
+    /// Take a stream out of a scenario and of the schedule that it has, and leave all others where they are
+    Remove(Alter),
     /// Replay a schedule that any tool made, and say what goes wrong
     Replay(Replay),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal schedule add scheduled/scenario.toml --stream horn --out with-horn
+  chronoseal schedule remove scheduled/scenario.toml --stream horn --out without-horn
+
+Ends with 1 if the stream finds no place among the others.")]
+struct Alter {
+    /// Scenario whose streams of one traffic class have offsets and its ports the gates of their schedule, as `make` writes them
+    scenario: PathBuf,
+    /// The stream; to be added, it has an entry of its own in the scenario
+    #[arg(long, value_name = "NAME")]
+    stream: String,
+    /// The segment of the scenario that is scheduled, if it has several
+    #[arg(long, value_name = "NAME")]
+    segment: Option<String>,
+    /// The traffic class that is scheduled
+    #[arg(long, value_name = "CLASS", default_value_t = SCHEDULED_CLASS, value_parser = clap::value_parser!(u8).range(0..8))]
+    class: u8,
+    /// Folder for the scenario
+    #[arg(long)]
+    out: PathBuf,
 }
 
 #[derive(Args, Debug)]
@@ -105,7 +136,7 @@ struct Make {
     /// Seed of what the search chooses by chance
     #[arg(long, default_value_t = Options::default().seed)]
     seed: u64,
-    /// How to write the gate control lists, besides tsnkit's tables; a scenario is one to run
+    /// How to write the gate control lists, besides tsnkit's tables; a scenario is one to run, and is written instead of the tables
     #[arg(long, value_enum)]
     gates: Option<Gates>,
     /// Folder for GCL.csv, OFFSET.csv, ROUTE.csv, QUEUE.csv, DELAY.csv and the gate control lists
@@ -142,6 +173,8 @@ struct Replay {
 pub(crate) fn run(options: &Schedule, printer: &Printer) -> Result<Status, Trouble> {
     match &options.action {
         Action::Make(options) => make(options, printer),
+        Action::Add(options) => altered::add(options, printer),
+        Action::Remove(options) => altered::remove(options, printer),
         Action::Replay(options) => replay_files(options, printer),
     }
 }
@@ -172,6 +205,12 @@ fn make(options: &Make, printer: &Printer) -> Result<Status, Trouble> {
         return from_scenario::make(options, file, printer);
     }
     let (mut network, mut streams) = read(&options.inputs)?;
+    let is_scenario = matches!(options.gates, Some(Gates::Scenario));
+    if is_scenario && streams.iter().all(|stream| stream.len > WIRE_OVERHEAD) {
+        // A size of the tables is all that a frame takes on the wire, and of that Ethernet counts a part by itself.
+        streams.iter_mut().for_each(|stream| stream.len -= WIRE_OVERHEAD);
+        network.overhead = WIRE_OVERHEAD;
+    }
     if let Some(entries_max) = options.gate_entries {
         network = network.with_gate_entries(entries_max);
     }
@@ -183,15 +222,18 @@ fn make(options: &Make, printer: &Printer) -> Result<Status, Trouble> {
         Ok(schedule) => schedule,
         Err(status) => return Ok(status),
     };
-    let tables = tsnkit::write(&schedule, TSNKIT_QUEUE)?;
     let lists = schedule.gates(SCHEDULED_CLASS);
-    let mut files = vec![
-        ("GCL.csv", tables.gates),
-        ("OFFSET.csv", tables.offsets),
-        ("ROUTE.csv", tables.routes),
-        ("QUEUE.csv", tables.queues),
-        ("DELAY.csv", tables.delays),
-    ];
+    let mut files = Vec::new();
+    if !is_scenario {
+        let tables = tsnkit::write(&schedule, TSNKIT_QUEUE)?;
+        files.extend([
+            ("GCL.csv", tables.gates),
+            ("OFFSET.csv", tables.offsets),
+            ("ROUTE.csv", tables.routes),
+            ("QUEUE.csv", tables.queues),
+            ("DELAY.csv", tables.delays),
+        ]);
+    }
     match options.gates {
         None => {}
         Some(Gates::YangJson) => {
@@ -206,7 +248,8 @@ fn make(options: &Make, printer: &Printer) -> Result<Status, Trouble> {
     for (name, text) in files {
         input::write(&options.out.join(name), &text)?;
     }
-    made(&schedule, &lists, options, printer);
+    made(&schedule, &lists, &options.out, printer);
+    printer.hint(&format!("seed: {}", options.seed));
     Ok(Status::Held)
 }
 
@@ -231,7 +274,7 @@ fn synthesized(
 }
 
 /// Says what was made.
-fn made(schedule: &Plan, lists: &[GateList], options: &Make, printer: &Printer) {
+fn made(schedule: &Plan, lists: &[GateList], out: &Path, printer: &Printer) {
     printer.data(&format!(
         "{} streams on {} ports, a cycle of {}, at most {} entries in a gate control list; replayed without a violation\n",
         schedule.streams().count(),
@@ -239,7 +282,7 @@ fn made(schedule: &Plan, lists: &[GateList], options: &Make, printer: &Printer) 
         schedule.cycle(),
         lists.iter().map(|list| list.entries.len()).max().unwrap_or(0),
     ));
-    printer.hint(&format!("schedule: {}\nseed: {}", options.out.display(), options.seed));
+    printer.hint(&format!("schedule: {}", out.display()));
 }
 
 fn replay_files(options: &Replay, printer: &Printer) -> Result<Status, Trouble> {

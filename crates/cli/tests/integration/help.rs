@@ -23,6 +23,8 @@ const COMMANDS: &[&[&str]] = &[
     &["bounds", "export"],
     &["schedule"],
     &["schedule", "make"],
+    &["schedule", "add"],
+    &["schedule", "remove"],
     &["schedule", "replay"],
     &["bench"],
     &["doctor"],

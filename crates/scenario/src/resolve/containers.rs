@@ -290,6 +290,7 @@ impl<'s> Context<'s> {
             receivers: Vec::new(),
             period: of.within,
             offset: None,
+            has_offset: false,
             application: None,
             min_distance: None,
             deadline: None,

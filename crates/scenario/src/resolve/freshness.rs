@@ -103,6 +103,7 @@ impl Context<'_> {
             receivers: slaves.clone(),
             period,
             offset: None,
+            has_offset: false,
             application: None,
             min_distance: None,
             deadline: Some(period),

@@ -177,6 +177,7 @@ impl<'s> Context<'s> {
             receivers: ends.receivers,
             period,
             offset,
+            has_offset: offset.is_some(),
             application,
             min_distance,
             deadline,

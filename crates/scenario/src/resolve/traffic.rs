@@ -85,6 +85,7 @@ impl Context<'_> {
             receivers: receivers.clone(),
             period: parts.length,
             offset: Some(start),
+            has_offset: false,
             application: None,
             min_distance: None,
             deadline: None,

@@ -335,12 +335,23 @@ pub fn read_schedule(
         table.number(&row, 1, 7)?;
         let [start, end, length] = [table.time(&row, 2)?, table.time(&row, 3)?, table.time(&row, 4)?];
         let is_first = *cycle.get_or_insert(length) == length;
-        if start >= end || end > length || !is_first {
-            let message = format!(
-                "the window of {} from {start} to {end} is empty, leaves its cycle of {length}, or has another cycle than the rows before",
-                network.link_name(link)
-            );
-            return Err(table.refuse(row.line, message));
+        let (of_link, first) = (network.link_name(link), cycle.unwrap_or(length));
+        let wrong = if !is_first {
+            Some((format!("has a cycle of {length}"), format!("write {first} as in the first row")))
+        } else if start >= end {
+            Some(("is empty".into(), "write an end that is later than its start, or leave the row out".into()))
+        } else if end > length {
+            let over = end - length;
+            Some((
+                format!("leaves its cycle of {length} by {over}"),
+                "close it with the cycle, or write a longer cycle".into(),
+            ))
+        } else {
+            None
+        };
+        if let Some((what, help)) = wrong {
+            let message = format!("the window of {of_link} from {start} to {end} {what}");
+            return Err(Refusal::new(gates.0, Some(row.line), message, &help));
         }
         windows.entry(link).or_default().push((start.as_ps(), end.as_ps(), row.line));
     }
@@ -349,10 +360,17 @@ pub fn read_schedule(
     for (link, mut rows) in windows {
         rows.sort_unstable();
         if let Some(pair) = rows.windows(2).find(|pair| pair[1].0 < pair[0].1) {
-            let message = format!("this window of {} overlaps the one of line {}", network.link_name(link), pair[0].2);
-            return Err(table.refuse(pair[1].2, message));
+            let by = Duration::from_ps(pair[0].1 - pair[1].0);
+            let message = format!(
+                "this window of {} begins {by} before the one of line {} is over",
+                network.link_name(link),
+                pair[0].2
+            );
+            let help = format!("begin it {by} later, or end the other so much earlier");
+            return Err(Refusal::new(gates.0, Some(pair[1].2), message, &help));
         }
-        let spans = crate::board::joined(rows.iter().map(|row| (row.0, row.1)).collect(), cycle.as_ps(), 1);
+        let rows: Vec<(i64, i64)> = rows.iter().map(|row| (row.0, row.1)).collect();
+        let spans = crate::board::opened(&rows, 0, cycle.as_ps(), 1);
         let list = GateList::of_windows(link, cycle, &spans, crate::gates::SCHEDULED_CLASS);
         lists.insert(link, vec![(Duration::ZERO, list)]);
     }

@@ -50,8 +50,8 @@ fn schedules(seed: u64) -> (Network, Schedule, Schedule) {
     (network, old, new)
 }
 
-/// When the last bit of a frame is at a listener, after it left its talker: every link on its way with the gap, but for the last,
-/// and every bridge.
+/// When the last bit of a frame is at a listener, after it left its talker: every link on its way without the gap, and every
+/// bridge.
 fn arrival(network: &Network, told: &Told, listener: usize) -> Duration {
     let links = network.links();
     let (mut at, mut node) = (Duration::ZERO, listener);
@@ -59,7 +59,7 @@ fn arrival(network: &Network, told: &Told, listener: usize) -> Duration {
         let link = told.route.iter().find(|link| links[**link].to == node).expect("the way leads there");
         let link = &links[*link];
         let is_last = node == listener;
-        let counted = if is_last { network.overhead - 12 } else { network.overhead };
+        let counted = network.overhead - 12;
         at += link.rate.time_of(u64::from(told.stream.secured_len() + counted)) + link.propagation;
         at += if is_last { Duration::ZERO } else { link.processing };
         node = link.from;

@@ -14,6 +14,7 @@ mod order;
 mod ports;
 mod redundant;
 mod scheduled;
+mod sealed;
 mod secured;
 mod shared;
 mod switched;

@@ -22,6 +22,7 @@ mod slots;
 pub(super) mod stream_filters;
 pub(super) mod threats;
 mod virtual_links;
+mod windows;
 mod wired;
 
 use super::demand::Periodic;

@@ -27,11 +27,13 @@ use crate::bounds::ways;
 
 /// When frames are at their receivers.
 pub(super) fn bounds(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arrivals) -> Vec<HopBound> {
-    let wired = match Wired::new(view, table, arrivals) {
+    let mut wired = match Wired::new(view, table, arrivals) {
         Ok(wired) => wired,
         Err(why) => return without_bound(view.plan, view.id, why),
     };
+    let in_windows = wired.take_windows();
     let mut found = copies::joined(wired.routed.bounds());
+    found.extend(in_windows);
     let late = |index: usize, _: &Slot| wired.slots.late[index];
     for (stream, ways) in view.streams().zip(ways(view, table, &late)) {
         if !stream.class.is_time_triggered() {
@@ -54,7 +56,8 @@ pub(super) fn routed(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriv
 /// What can lose a frame there although its latency has a bound, or spoil the clocks.
 pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arrivals) -> Vec<Risk> {
     // Nothing is bounded else, so nothing is said that a loss could prove wrong.
-    let Ok(wired) = Wired::new(view, table, arrivals) else { return Vec::new() };
+    let Ok(mut wired) = Wired::new(view, table, arrivals) else { return Vec::new() };
+    wired.take_windows();
     let Wired { routed, slots, .. } = &wired;
     let solved = routed.solved();
     let mut beacon: BTreeMap<NodeId, Duration> = BTreeMap::new();
@@ -117,7 +120,7 @@ pub(super) struct InSlots {
     /// Which streams have slots there.
     pub(super) streams: Vec<StreamId>,
     /// What they take of its queues at most `[byte]`.
-    waiting: u64,
+    pub(super) waiting: u64,
 }
 
 /// The links of a segment, with what goes over them.
@@ -134,6 +137,8 @@ pub(super) struct Wired<'a> {
     pub(super) slots: Slots<'a>,
     /// By link.
     pub(super) in_slots: Vec<InSlots>,
+    /// By link: the port that sends on it.
+    pub(super) ends: Vec<PortEnd>,
 }
 
 impl<'a> Wired<'a> {
@@ -171,8 +176,8 @@ impl<'a> Wired<'a> {
             return Err(Why::ThreatenedShares);
         }
         let slots = Slots::new(view, table, arrivals);
-        let (stations, second, in_slots) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-        let mut wired = Self { view, arrivals, stations, second, first_trunk: 0, routed, slots, in_slots };
+        let (stations, second, in_slots, ends) = (BTreeMap::new(), BTreeMap::new(), Vec::new(), Vec::new());
+        let mut wired = Self { view, arrivals, stations, second, first_trunk: 0, routed, slots, in_slots, ends };
         for node in view.stations() {
             let link = network.link_of(node);
             let switch = wired.switch(link.switch);
@@ -240,6 +245,7 @@ impl<'a> Wired<'a> {
         let link =
             |from, to, enters_switch, port| RoutedLink { from, to, speed, enters_switch, closed: Vec::new(), port };
         self.routed.links.extend([link(one, other, enters[0], there), link(other, one, enters[1], back)]);
+        self.ends.extend(ends);
     }
 
     /// What the slots of a station are to its link.

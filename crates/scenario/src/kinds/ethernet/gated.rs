@@ -18,8 +18,8 @@ pub struct PortGates {
     pub is_station: bool,
     /// The traffic class of each priority at this port, which is written if nothing else is written of the port.
     pub class_of: [u8; 8],
-    /// Its key `gates`, as a table in one line.
-    pub gates: String,
+    /// Its key `gates`, as a table in one line; `None` takes it out.
+    pub gates: Option<String>,
 }
 
 /// The text of a scenario after `sets`, with gates in the ports of a segment and with offsets of streams. Comments and layout
@@ -35,13 +35,8 @@ pub fn with_gates(
     ports: &[PortGates],
     offsets: &[(String, Duration)],
 ) -> Result<String, Problems> {
-    let refuse = |message: &str, help: String| {
-        Problems::one(source_name, "", Problem::new(Code::Syntax, message.to_owned()).help(help))
-    };
-    let no_toml = || refuse("a schedule is written into a scenario in TOML", "write the scenario as TOML".into());
-    let text = std::str::from_utf8(bytes).map_err(|_| no_toml())?;
-    let text = overrides::apply(source_name, text.to_owned(), sets)?;
-    let mut document: DocumentMut = text.parse().map_err(|_| no_toml())?;
+    let refuse = |message: &str, help: String| refused(source_name, message, help);
+    let mut document = document(source_name, bytes, sets)?;
     for (name, offset) in offsets {
         let stream = document.get_mut("streams").and_then(|streams| entry(streams, &|entry| is_named(entry, name)));
         let Some(stream) = stream else {
@@ -59,6 +54,42 @@ pub fn with_gates(
     };
     ports.iter().for_each(|port| put(table, port));
     Ok(document.to_string())
+}
+
+/// The text of a scenario without one of its streams. Comments and layout of all else stay.
+///
+/// # Errors
+/// If the text is no TOML of the present version, or the stream has no entry of its own.
+pub fn without_stream(source_name: &str, bytes: &[u8], name: &str) -> Result<String, Problems> {
+    let mut document = document(source_name, bytes, &[])?;
+    let is_it = |entry: &dyn TableLike| is_named(entry, name);
+    let removed = match document.get_mut("streams") {
+        Some(Item::ArrayOfTables(list)) => position(list, &is_it).map(|at| list.remove(at)).is_some(),
+        Some(Item::Value(Value::Array(list))) => {
+            let before = list.len();
+            list.retain(|entry| !entry.as_inline_table().is_some_and(|entry| is_it(entry)));
+            list.len() < before
+        }
+        _ => false,
+    };
+    if removed {
+        return Ok(document.to_string());
+    }
+    let message = format!("the stream `{}` has no entry of its own to take out", shortened(name));
+    Err(refused(source_name, &message, "write an entry without `count` for it".into()))
+}
+
+/// The text after `sets`.
+fn document(source_name: &str, bytes: &[u8], sets: &[(String, String)]) -> Result<DocumentMut, Problems> {
+    let message = "a schedule is written into a scenario in TOML";
+    let no_toml = || refused(source_name, message, "write the scenario as TOML".into());
+    let text = std::str::from_utf8(bytes).map_err(|_| no_toml())?;
+    let text = overrides::apply(source_name, text.to_owned(), sets)?;
+    text.parse().map_err(|_| no_toml())
+}
+
+fn refused(source_name: &str, message: &str, help: String) -> Problems {
+    Problems::one(source_name, "", Problem::new(Code::Syntax, message.to_owned()).help(help))
 }
 
 /// Writes the gates of one port into its segment.
@@ -94,8 +125,15 @@ fn put(segment: &mut dyn TableLike, port: &PortGates) {
         let priorities: Array = port.class_of.iter().map(|class| i64::from(*class)).collect();
         InlineTable::from_iter([("priorities", Value::Array(priorities))])
     });
-    let gates = port.gates.parse::<Value>().unwrap_or_else(|_| Value::from(port.gates.as_str()));
-    own.insert("gates", gates);
+    match &port.gates {
+        Some(gates) => {
+            let gates = gates.parse::<Value>().unwrap_or_else(|_| Value::from(gates.as_str()));
+            own.insert("gates", gates);
+        }
+        None => {
+            own.remove("gates");
+        }
+    }
     ports.insert(&port.from, Item::Value(Value::InlineTable(own)));
 }
 

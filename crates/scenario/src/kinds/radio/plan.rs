@@ -171,6 +171,7 @@ impl Plan {
             receivers: all,
             period: fleet.cam_interval_min,
             offset: None,
+            has_offset: false,
             application: None,
             min_distance: Some(fleet.cam_interval_min),
             deadline: None,

@@ -50,7 +50,7 @@ pub enum LinkReason {
     NoRoom,
     /// Gates or slots leave room enough in the long run, and yet the analysis cannot tell that all frames fit.
     #[error(
-        "has windows in which the analysis finds no room for all that comes, although they are long enough together: it takes each as          too short by a longest frame, and does not know which frame comes when; make them longer, or simulate it"
+        "has windows in which the analysis finds no room for all that comes, although they are long enough together: it takes each as too short by a longest frame, since it cannot tell which frame comes when; write an `offset` for each stream of the class and ideal clocks, make them longer, or simulate it"
     )]
     Windows,
     /// This combination has no bound.
