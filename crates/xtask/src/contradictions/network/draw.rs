@@ -20,9 +20,16 @@ pub(super) fn threats(chance: &mut Chance, network: &Network) -> Vec<String> {
         }
         let kind = chance.one(&["spoof", "spoof", "replay"]);
         let (start, count) = (chance.range(0, 100), chance.range(1, 20));
+        // Beside all else, so that nothing else depends on them.
+        let mut beside = Chance::new(network.seed, 1_000 + stream.index as u64);
+        let mut more =
+            if beside.percent(30) { format!("every = \"{}us\"\n", beside.range(1_000, 20_000)) } else { String::new() };
+        if beside.percent(60) {
+            more += &format!("s{} = {{ at_slot_offset = \"{}us\" }}\n", stream.from, beside.range(-400, 400));
+        }
         threats.push(format!(
             "[[threats]]\nname = \"t{0}\"\nkind = \"{kind}\"\nstream = \"m{0}\"\nat = {{ segment = \"s{1}\" }}\nstart = \"{start}ms\"\n\
-             count = {count}\n",
+             count = {count}\n{more}",
             stream.index, stream.from
         ));
     }

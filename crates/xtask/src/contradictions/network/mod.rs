@@ -11,6 +11,7 @@ mod groups;
 mod policing;
 mod ports;
 mod redundancy;
+mod sharing;
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ use self::air::air;
 use self::chance::{Chance, mixed};
 use self::draw::{any_stream, application, collect, host_interface, node, regulate, segment, threats, wiring};
 use self::extras::{BY_CYCLE, PROTECTIONS, extras};
-use self::groups::{cluster, failure, group};
+use self::groups::{cluster, failure, group, time_aware};
 use self::ports::ports;
 use self::redundancy::{networks, ring};
 
@@ -74,6 +75,8 @@ enum Family {
     Group,
     /// An Ethernet that makes its own time.
     Cluster,
+    /// An Ethernet whose clocks follow a grandmaster.
+    TimeAware,
     /// Segments that carry long frames, so that gateways can put several PDUs into one.
     Gateways,
     /// A fast bus with few streams, so that there is room for what else is on it.
@@ -98,6 +101,7 @@ impl Family {
             64..73 => Self::Networks,
             73..83 => Self::Ring,
             83..85 => Self::Air,
+            85..87 => Self::TimeAware,
             _ => Self::Any,
         }
     }
@@ -106,7 +110,7 @@ impl Family {
     fn buses(self) -> i64 {
         match self {
             Self::Any | Self::Gateways | Self::Air => 50,
-            Self::Ports | Self::Timers | Self::Cluster | Self::Networks | Self::Ring => 12,
+            Self::Ports | Self::Timers | Self::Cluster | Self::TimeAware | Self::Networks | Self::Ring => 12,
             Self::Group => 90,
             Self::Bus => 100,
         }
@@ -296,6 +300,10 @@ impl Network {
         if style.family == Family::Cluster {
             ethernets.iter().for_each(|on| cluster(*on, self));
         }
+        if style.family == Family::TimeAware {
+            let mut chance = Chance::new(seed, 38);
+            ethernets.iter().for_each(|on| time_aware(&mut chance, *on, self));
+        }
         let mut chance = Chance::new(seed, 9);
         for on in ethernets.iter().copied() {
             match style.family {
@@ -418,7 +426,7 @@ impl Network {
         text += &self.keys;
         for (index, Node { mac_ns: (base, byte), .. }) in self.nodes.iter().enumerate() {
             text += &format!("[[platforms]]\nname = \"p{index}\"\ncosts = [\n");
-            for operation in ["hmac-sha-256", "cmac-aes-128", "hmac-sha-1", "hmac-sha3-256"] {
+            for operation in ["hmac-sha-256", "cmac-aes-128", "hmac-sha-1", "hmac-sha3-256", "hmac-sha-512"] {
                 text +=
                     &format!("  {{ operation = \"{operation}\", base = \"{base}ns\", per_byte = \"{byte}ns\" }},\n");
             }
