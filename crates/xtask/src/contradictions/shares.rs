@@ -57,7 +57,6 @@ const FEATURES: &[Feature] = &[
     feature("their waits (N_Bs, N_Cr)", |text| text.contains("n_cr = ")),
     feature("recorded frames", |text| text.contains("\"raw\"")),
     feature("attacks that must do nothing", |text| text.contains("[[threats]]")),
-    feature("attacks beside the start of a slot", |text| text.contains("at_slot_offset = ")),
     feature("dispatch at once", |text| text.contains("\"immediate\"")),
     feature("frames in slots that wait for others", |text| text.contains("\"shuffling\"")),
     feature("frames in slots that cut off others", |text| text.contains("integration_policy = \"preemption\"")),

@@ -71,6 +71,8 @@ enum Family {
     Ports,
     /// Applications with timers of their own.
     Timers,
+    /// An Ethernet with frames in slots beside others, with room for both.
+    Slots,
     /// Stations of a bus that agree on a key.
     Group,
     /// An Ethernet that makes its own time.
@@ -92,16 +94,17 @@ enum Family {
 impl Family {
     fn of(seed: u64) -> Self {
         match Chance::new(seed, 8).range(0, 99) {
-            0..27 => Self::Ports,
-            27..37 => Self::Timers,
-            37..39 => Self::Group,
-            39..41 => Self::Cluster,
-            41..53 => Self::Bus,
-            53..64 => Self::Gateways,
-            64..73 => Self::Networks,
-            73..83 => Self::Ring,
-            83..85 => Self::Air,
-            85..87 => Self::TimeAware,
+            0..24 => Self::Ports,
+            24..36 => Self::Timers,
+            36..38 => Self::Group,
+            38..40 => Self::Cluster,
+            40..51 => Self::Bus,
+            51..64 => Self::Gateways,
+            64..72 => Self::Networks,
+            72..81 => Self::Ring,
+            81..83 => Self::Air,
+            83..85 => Self::TimeAware,
+            85..95 => Self::Slots,
             _ => Self::Any,
         }
     }
@@ -110,7 +113,13 @@ impl Family {
     fn buses(self) -> i64 {
         match self {
             Self::Any | Self::Gateways | Self::Air => 50,
-            Self::Ports | Self::Timers | Self::Cluster | Self::TimeAware | Self::Networks | Self::Ring => 12,
+            Self::Ports
+            | Self::Timers
+            | Self::Slots
+            | Self::Cluster
+            | Self::TimeAware
+            | Self::Networks
+            | Self::Ring => 12,
             Self::Group => 90,
             Self::Bus => 100,
         }
@@ -221,6 +230,7 @@ impl Network {
         let most = match family {
             Family::Ports | Family::Gateways | Family::Networks | Family::Ring => 6,
             Family::Timers | Family::Bus => 3,
+            Family::Slots => 4,
             _ => most,
         };
         let (count, together) = (chance.range(1, most), chance.percent(50));
