@@ -93,7 +93,7 @@ impl<'s> Context<'s> {
         plans.extend(synchronisation);
         plans.extend(containers);
         let allowances = self.allowances(&plans);
-        Plan {
+        let mut plan = Plan {
             name: spec.name.clone(),
             description: spec.description.clone(),
             seed: spec.seed,
@@ -112,8 +112,11 @@ impl<'s> Context<'s> {
             group_key,
             freshness,
             scenario_hash: spec.source.hash.clone(),
-            notes: std::mem::take(&mut self.notes),
-        }
+            notes: Vec::new(),
+        };
+        self.recorded_identifiers(&plan);
+        plan.notes = std::mem::take(&mut self.notes);
+        plan
     }
 
     /// What a scenario asks for as a whole and not every kind of segment can do.
