@@ -93,6 +93,7 @@ impl<'s> Context<'s> {
         plans.extend(synchronisation);
         plans.extend(containers);
         let allowances = self.allowances(&plans);
+        let segments_of_kinds: Vec<_> = segments.iter().map(|segment| (segment.kind, segment.id)).collect();
         let mut plan = Plan {
             name: spec.name.clone(),
             description: spec.description.clone(),
@@ -114,7 +115,7 @@ impl<'s> Context<'s> {
             scenario_hash: spec.source.hash.clone(),
             notes: Vec::new(),
         };
-        self.recorded_identifiers(&plan);
+        segments_of_kinds.into_iter().for_each(|(kind, segment)| kind.check_plan(&plan, segment, self));
         plan.notes = std::mem::take(&mut self.notes);
         plan
     }

@@ -1,13 +1,10 @@
 //! Recorded traffic that is replayed with its own timing.
 
-use std::collections::BTreeMap;
-
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_wire::can::CanId;
 
 use crate::kinds::{Context, Place, Segment, TrafficRequest};
 use crate::load::Files;
-use crate::plan::{Can, DeadlineKind, HopPlan, NodePlan, PayloadPlan, Plan, ProtectionId, StreamPlan};
+use crate::plan::{DeadlineKind, HopPlan, NodePlan, PayloadPlan, ProtectionId, StreamPlan};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::at;
@@ -107,40 +104,6 @@ impl Context<'_> {
                 protection: None,
             }],
         })
-    }
-
-    /// Refuses recordings with frames of an identifier that a stream has on a bus to which they come, by themselves or over gateways.
-    pub(super) fn recorded_identifiers(&mut self, plan: &Plan) {
-        for view in plan.segment_ids().filter_map(|segment| Can::of(plan, segment)) {
-            let own = view.streams().flat_map(|(_, stream, _, facet)| facet.identifiers().map(|id| (id, &stream.name)));
-            let taken: BTreeMap<CanId, &String> = own.collect();
-            let bridged = view.bridged();
-            let local = view.recordings().map(|(id, _, recording)| (id, recording));
-            for (id, recording) in local.chain(bridged.iter().map(|(id, recording)| (*id, recording))) {
-                let mut frames = recording.frames.iter().map(|(_, frame)| frame.id());
-                let Some((can_id, stream)) = frames.find_map(|id| Some((id, *taken.get(&id)?))) else { continue };
-                let name = &plan.streams[id.index()].name;
-                let Some(i) = self.spec.recordings.iter().position(|recording| recording.name == *name) else {
-                    continue;
-                };
-                self.report(
-                    Code::BadCanId,
-                    at!["recordings", i, "traffic"],
-                    format!(
-                        "the recording has frames with the identifier {:#05X}, which stream `{}` has on `{}`",
-                        can_id.raw(),
-                        shortened(stream),
-                        plan.segments[view.id.index()].name
-                    ),
-                    "has frames of a stream",
-                    format!(
-                        "two senders of one identifier destroy each other's frames: write another `id` for `{}`, or leave those frames \
-                         out of the recording",
-                        shortened(stream)
-                    ),
-                );
-            }
-        }
     }
 
     /// The segment that traffic is replayed on: that named, or the only one of the node that plays it.
