@@ -1,8 +1,8 @@
 //! A group's members while they are out of it.
 
-use chronoseal_core::{DiscardReason, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_core::{DiscardReason, Duration, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_results::rows::{Absence, EventRow, Outcome, RunRows};
-use chronoseal_scenario::plan::{GroupChange, Plan};
+use chronoseal_scenario::plan::Plan;
 
 /// Leaves out what a member threw away because it could not read it while it was out of the group: that was not meant
 /// for it. It is out from its removal, or from the start where it comes in later, until it takes a key into use after it
@@ -34,16 +34,10 @@ pub(crate) fn leave_out_removed(plan: &Plan, rows: &mut RunRows) {
 /// Who is out from when, and when it is asked in.
 fn absences(plan: &Plan) -> Vec<(NodeId, SimTime, Option<SimTime>)> {
     let Some(group) = &plan.group_key else { return Vec::new() };
-    let at = |change: &GroupChange| SimTime::ZERO + change.at;
+    let at = |after: Duration| SimTime::ZERO + after;
     let mut absences = Vec::new();
     for member in &group.members {
-        absences.extend(group.merge_of(*member).map(|merge| (*member, SimTime::ZERO, Some(at(merge)))));
-    }
-    for (index, change) in group.changes.iter().enumerate().filter(|(_, change)| !change.admits()) {
-        for member in &change.members {
-            let is_return = |later: &&GroupChange| later.admits() && later.members.contains(member);
-            absences.push((*member, at(change), group.changes[index..].iter().find(is_return).map(at)));
-        }
+        absences.extend(group.absences(*member).map(|(from, until)| (*member, at(from), until.map(at))));
     }
     absences
 }

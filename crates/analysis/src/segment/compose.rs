@@ -150,6 +150,7 @@ pub fn bounds(plan: &Plan, tables: &[Option<ScheduleTable>], rows: &[&dyn Segmen
     risks.extend(network.hosts.risks(&at_ports, &arrivals));
     risks.extend(losses::reboots(plan));
     risks.extend(exchange::risks(plan, &network.jobs));
+    risks.extend(exchange::thrown_out(plan));
     Bounds { streams: network.streams(&at_ports, &reached, &arrivals), risks }
 }
 

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use chronoseal_core::{NodeId, StreamId};
-use chronoseal_scenario::plan::{EXCHANGE_IDS, Plan, SegmentId};
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_scenario::plan::{EXCHANGE_IDS, GroupKeyPlan, HopPlan, Plan, SegmentId, StreamPlan};
 
 use super::losses::{Cause, Risk};
 use super::processor::Jobs;
@@ -48,6 +48,41 @@ pub(super) fn risks(plan: &Plan, jobs: &Jobs<'_>) -> Vec<Risk> {
             return own.chain(others).collect();
         }
     }
+}
+
+/// Streams under the group key whose sender the scenario throws out of the group: it goes on with the key that it had, and whoever
+/// stays has another one.
+pub(super) fn thrown_out(plan: &Plan) -> Vec<Risk> {
+    let Some(group) = &plan.group_key else { return Vec::new() };
+    let of_stream = |(index, stream): (usize, &StreamPlan)| {
+        let hit = stream.hops.iter().find_map(|hop| {
+            let (node, at) = thrown_out_on(plan, group, (stream, hop))?;
+            Some((hop.segment, Cause::ThrownOut { node, at }))
+        });
+        hit.map(|(segment, cause)| Risk { segment, stream: Some(StreamId(index as u16)), cause })
+    };
+    plan.streams.iter().enumerate().filter_map(of_stream).collect()
+}
+
+/// Who seals the frames of a hop under the group key, and when it is thrown out for longer than from one frame to the next while all
+/// who open them stay.
+fn thrown_out_on(
+    plan: &Plan,
+    group: &GroupKeyPlan,
+    (stream, hop): (&StreamPlan, &HopPlan),
+) -> Option<(NodeId, Duration)> {
+    if !plan.protection_on(stream, hop).needs_group_key() {
+        return None;
+    }
+    let (seals, open) = match hop.protection {
+        Some(_) => (hop.from, &hop.to),
+        None => (stream.sender, &stream.receivers),
+    };
+    if open.iter().any(|node| group.absences(*node).next().is_some()) {
+        return None;
+    }
+    let out = group.removals(seals).find(|(from, until)| until.unwrap_or(plan.duration) - *from > stream.period);
+    out.map(|(from, _)| (seals, from))
 }
 
 impl Touched {

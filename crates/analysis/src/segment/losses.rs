@@ -211,6 +211,13 @@ pub enum Cause {
         /// A segment that carries the exchange.
         on: SegmentId,
     },
+    /// The scenario throws a node out of the group whose key protects what it sends.
+    ThrownOut {
+        /// Which node.
+        node: NodeId,
+        /// When.
+        at: Duration,
+    },
     /// A filter, gate or meter of a switch takes a frame, or is not known to leave it.
     StreamFilter(FilterRisk),
     /// A threat of the scenario.
@@ -404,6 +411,11 @@ impl Cause {
                 "while nodes of segment `{}` come to a key, frames and signatures of the exchange go before others, and nothing bounds \
                  how long: simulate, or take the group key out to see what holds without it",
                 plan.segments[on.index()].name
+            ),
+            Self::ThrownOut { node, at } => format!(
+                "the scenario throws `{}` out of the group at {at}, and whoever has the new key throws away what it sends under the old one: \
+                 let another node send the stream, or take the change out",
+                plan.node_name(*node)
             ),
             Self::StreamFilter(risk) => risk.text(plan),
             Self::Threat(risk) => risk.text(plan),

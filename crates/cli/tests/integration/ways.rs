@@ -153,6 +153,33 @@ fn a_queue_that_can_overflow_is_warned_of_with_the_room_that_helps() {
 }
 
 #[test]
+fn no_stream_is_held_behind_a_queue_that_can_overflow() {
+    let bench = Bench::new();
+    let stream = |name: &str, to: &str, id: &str| {
+        format!(
+            "[[streams]]\nname = \"{name}\"\nfrom = \"door\"\nto = [{to}]\nperiod = \"10ms\"\nlength = \"8B\"\n\
+             body = {{ id = \"{id}\" }}\n"
+        )
+    };
+    let two = [stream("near", "\"zone\"", "0x1AA"), stream("both", "\"zone\", \"logger\"", "0x1AB")].concat();
+    bench.write("full.toml", format!("{SENSOR}{two}").replace("2 frames", "1 frames"));
+    let checked = bench.say(&["check", "full.toml", "--format", "json"]).assert_code(1).json();
+    let ends = checked["end_to_end"]["ends"].as_array().unwrap();
+    let word_of = |stream: &str, receiver: &str| {
+        let end = ends.iter().find(|end| end["stream"] == stream && end["receiver"] == receiver).unwrap();
+        let is_told = end["why"].as_str().is_some_and(|why| why.contains("can wait in `zone` for `backbone`"));
+        (end["word"].as_str().unwrap(), is_told)
+    };
+    for (stream, receiver) in [("lock", "display"), ("lock", "logger"), ("both", "logger")] {
+        assert_eq!(word_of(stream, receiver), ("broken", true), "{stream} at {receiver}");
+    }
+    // What ends at the gateway waits for no segment behind it.
+    for stream in ["near", "both"] {
+        assert_eq!(word_of(stream, "zone"), ("held", false), "{stream}");
+    }
+}
+
+#[test]
 fn a_thousand_streams_on_ten_segments_are_checked_in_a_second() {
     let bench = Bench::new();
     bench.write("vehicle.toml", vehicle());

@@ -22,7 +22,7 @@ pub use request::{
     ThreatRequest, TrafficRequest,
 };
 
-use crate::plan::{Facet, PlatformId};
+use crate::plan::{Facet, Plan, PlatformId, SegmentId};
 use crate::problem::Code;
 
 /// The kinds that a scenario can have. One table at one address, by which it is recognised, whatever crate names it.
@@ -110,6 +110,11 @@ pub trait SegmentKind: Sync {
     fn recorded_ids(&self, hop: &Facet) -> Vec<CanId> {
         let _ = hop;
         Vec::new()
+    }
+
+    /// Refuses what is only known of a segment when all of the scenario is resolved.
+    fn check_plan(&self, plan: &Plan, segment: SegmentId, context: &mut Context<'_>) {
+        let _ = (plan, segment, context);
     }
 
     /// What carries the messages of a key exchange on a segment; `None` if nothing does.

@@ -45,6 +45,22 @@ impl GroupKeyPlan {
         self.changes.iter().find(|change| change.kind == ChangeKind::Merge && change.members.contains(&node))
     }
 
+    /// From when a node is out of the group, and until when it is asked in; `None` where nobody asks it.
+    pub fn absences(&self, node: NodeId) -> impl Iterator<Item = (Duration, Option<Duration>)> {
+        let before = self.merge_of(node).map(|merge| (Duration::ZERO, Some(merge.at)));
+        before.into_iter().chain(self.removals(node))
+    }
+
+    /// When a node is thrown out of the group, and until when; `None` where nobody asks it in again.
+    pub fn removals(&self, node: NodeId) -> impl Iterator<Item = (Duration, Option<Duration>)> {
+        let is_its = move |change: &&GroupChange| change.members.contains(&node);
+        let removals = self.changes.iter().enumerate().filter(move |(_, change)| is_its(change) && !change.admits());
+        removals.map(move |(index, change)| {
+            let back = self.changes[index..].iter().filter(is_its).find(|later| later.admits());
+            (change.at, back.map(|back| back.at))
+        })
+    }
+
     /// The members that are in the group from the start.
     pub fn founders(&self) -> impl Iterator<Item = NodeId> {
         self.members.iter().copied().filter(|member| self.merge_of(*member).is_none())

@@ -93,7 +93,8 @@ impl<'s> Context<'s> {
         plans.extend(synchronisation);
         plans.extend(containers);
         let allowances = self.allowances(&plans);
-        Plan {
+        let segments_of_kinds: Vec<_> = segments.iter().map(|segment| (segment.kind, segment.id)).collect();
+        let mut plan = Plan {
             name: spec.name.clone(),
             description: spec.description.clone(),
             seed: spec.seed,
@@ -112,8 +113,11 @@ impl<'s> Context<'s> {
             group_key,
             freshness,
             scenario_hash: spec.source.hash.clone(),
-            notes: std::mem::take(&mut self.notes),
-        }
+            notes: Vec::new(),
+        };
+        segments_of_kinds.into_iter().for_each(|(kind, segment)| kind.check_plan(&plan, segment, self));
+        plan.notes = std::mem::take(&mut self.notes);
+        plan
     }
 
     /// What a scenario asks for as a whole and not every kind of segment can do.

@@ -56,9 +56,12 @@ fn buses(bridges: &str) -> String {
 
 /// Without keys and recordings.
 fn bare(bridges: &str) -> String {
-    let text = buses(bridges);
+    keyless(bridges).split("\n[[recordings]]").next().expect("it has a beginning").to_owned()
+}
+
+fn keyless(bridges: &str) -> String {
     let group = "[keys.vehicle.group]\norchestrator = \"lead\"\nmembers = [\"a\", \"b\"]\nscheme = \"symmetric\"\n\n";
-    text.replace(group, "").split("\n[[recordings]]").next().expect("it has a beginning").to_owned()
+    buses(bridges).replace(group, "")
 }
 
 fn bridges(text: &str) -> Vec<IdFilter> {
@@ -99,6 +102,26 @@ fn what_cannot_be_bridged_is_refused_where_it_stands() {
     let (code, labels, message, _) = only_problem(&format!("{alone}\n{stream}"));
     assert_eq!((code, labels[0].as_str()), (Code::BadGateway, "[\"all\"]"), "{message}");
     assert!(message.contains("`zone` is on one segment"), "{message}");
+}
+
+#[test]
+fn a_recording_with_frames_of_a_stream_is_refused_where_they_meet() {
+    let passes = "bridges = [{ recording = \"drive\" }]";
+    let known = bridges(&keyless(passes)).into_iter().find(|filter| filter.id.is_extended());
+    let id = known.expect("it has identifiers of 29 bits").id.raw();
+    let with = |bridges: &str, stream: &str| {
+        format!("{}\n[[streams]]\nname = \"wind\"\nperiod = \"10ms\"\nlength = \"4B\"\n{stream}\n", keyless(bridges))
+    };
+    let rear = format!("from = \"b\"\nto = [\"zone\"]\nrear = {{ id = \"{id:#X}\", extended = true }}");
+    let front = format!("from = \"a\"\nto = [\"lead\"]\nfront = {{ id = \"{id:#X}\", extended = true }}");
+    for (text, on) in [(with("", &rear), "rear"), (with(passes, &front), "front")] {
+        let (code, labels, message, help) = only_problem(&text);
+        assert_eq!((code, labels[0].as_str()), (Code::BadCanId, "{ builtin = \"vessel-bus\" }"), "{message}");
+        let says = format!("frames with the identifier {id:#05X}, which stream `wind` has on `{on}`");
+        assert!(message.contains(&says) && help.contains("another `id` for `wind`"), "{message}: {help}");
+    }
+    // Where the recording does not come, the identifier is free.
+    plan(&with("", &front));
 }
 
 /// The members reach each other whatever is wrong with the other entries.

@@ -47,14 +47,14 @@ fn failures(rng: &mut ChaCha8Rng, links: &[[String; 2]]) -> String {
     text + "]\n"
 }
 
-/// A protection, and nodes with drivers.
-fn nodes(rng: &mut ChaCha8Rng, count: usize) -> String {
+/// A protection, and nodes with drivers and what else they have.
+fn nodes(rng: &mut ChaCha8Rng, count: usize, host: &mut dyn FnMut() -> &'static str) -> String {
     let mut text =
         "[[protections]]\nname = \"tagged\"\nhmac = { hash = \"sha-256\", tag = \"16B\", freshness = \"full\" }\n"
             .to_owned();
     for node in 0..count {
         let driver = one_of(rng, &["", "driver = { min = \"1us\", mean = \"5us\", max = \"40us\" }\n"]);
-        write!(text, "[[nodes]]\nname = \"n{node}\"\n{driver}").expect("a text takes all");
+        write!(text, "[[nodes]]\nname = \"n{node}\"\n{driver}{}", host()).expect("a text takes all");
     }
     text
 }
@@ -82,7 +82,7 @@ fn network(seed: u64) -> String {
         writeln!(text, "  {{ between = [\"{one}\", \"{other}\"]{own} }},").expect("a text takes all");
     }
     text += &failures(rng, &links);
-    text += &nodes(rng, 4);
+    text += &nodes(rng, 4, &mut || "");
     for stream in 0..3 + below(rng, 6) {
         let from = below(rng, 4);
         let to: Vec<String> = (1..2 + below(rng, 2)).map(|step| format!("\"n{}\"", (from + step) % 4)).collect();
@@ -154,7 +154,8 @@ fn check(seed: u64, plan: &Plan, text: &str, seen: &mut Seen) {
         };
         let can_be_apart = of(&|cause| matches!(cause, Cause::Skew { .. }));
         let can_be_cut_off = of(&|cause| matches!(cause, Cause::LinkFails { .. }));
-        let can_be_thrown_away = of(&|cause| matches!(cause, Cause::LinkFull { .. } | Cause::Policed { .. }));
+        let can_be_thrown_away =
+            of(&|cause| matches!(cause, Cause::LinkFull { .. } | Cause::HostBufferFull { .. } | Cause::Policed { .. }));
         let is_single = matches!(stream.copies, Copies::One(_));
         let fails = view.segment.failures.iter().any(|failure| view.passes(&stream, failure.link));
         let (sent, _) = taken.sent[&stream.id];
@@ -184,9 +185,11 @@ fn check(seed: u64, plan: &Plan, text: &str, seen: &mut Seen) {
     }
 }
 
-/// Rings of four to six switches with a node at each, streams over one way or both, and links that fail.
+/// Rings of four to six switches with a node at each, some with a host interface, streams over one way or both, and links that fail.
 fn ring(seed: u64) -> String {
     let rng = &mut random::stream(seed, Purpose::Medium, 4);
+    // Beside all else, so that nothing else depends on them.
+    let hosts = &mut random::stream(seed, Purpose::Medium, 6);
     let switches = 4 + below(rng, 3);
     let names: Vec<String> = (0..switches).map(|switch| format!("\"S{switch}\"")).collect();
     let own = format!("class = {{ vlan = {{ pcp = 3 }} }}\nswitches = [{}]\nlinks = [\n", names.join(", "));
@@ -203,8 +206,14 @@ fn ring(seed: u64) -> String {
         let ([one, other], at_ms) = (trunk(below(rng, switches)), one_of(rng, &[0, 50, 133]));
         writeln!(text, "  {{ link = [\"{one}\", \"{other}\"], at = \"{at_ms}ms\" }},").expect("a text takes all");
     }
+    let host = [
+        "",
+        "",
+        "host_interface = { base = \"20us\", per_byte = \"80ns\", buffer = \"80kB\" }\n",
+        "host_interface = { base = \"90us\", per_byte = \"8ns\", buffer = \"16kB\" }\n",
+    ];
     text += "]\n";
-    text += &nodes(rng, switches);
+    text += &nodes(rng, switches, &mut || one_of(hosts, &host));
     for stream in 0..3 + below(rng, 6) {
         let (from, steps) = (below(rng, switches), 2 + below(rng, switches - 3));
         let between = |steps: &mut dyn Iterator<Item = usize>| {
@@ -265,7 +274,7 @@ fn ladder(seed: u64) -> String {
         writeln!(text, "  {{ between = [\"n{node}\", \"{at}\"] }},").expect("a text takes all");
     }
     text += &failures(rng, &links);
-    text += &nodes(rng, 4);
+    text += &nodes(rng, 4, &mut || "");
     // By way: on which side it begins, and at which rungs it changes sides.
     let ways: Vec<String> = (0..2usize << rungs.len())
         .map(|way| {
@@ -339,4 +348,53 @@ fn a_stream_over_both_ways_round_a_ring_is_in_time_once_whatever_fails() {
 #[test]
 fn a_stream_whose_copies_meet_in_switches_is_in_time_once_whatever_fails() {
     try_all(ladder, LADDERS);
+}
+
+/// Both ways round a ring at once, and a stream of a neighbour whose frames come right behind the copies.
+const BEHIND_COPIES: &str = r#"
+schema_version = 2
+name = "behind"
+duration = "300ms"
+fidelity = "timing"
+[segments.ring.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+sync = "ideal"
+class = { vlan = { pcp = 3 } }
+switches = ["S0", "S1", "S2", "S3"]
+links = [
+  { between = ["S0", "S1"] }, { between = ["S1", "S2"] }, { between = ["S2", "S3"] }, { between = ["S3", "S0"] },
+  { between = ["far", "S0"] }, { between = ["near", "S2"] }, { between = ["host", "S2"] },
+]
+[[nodes]]
+name = "far"
+clock = "ideal"
+[[nodes]]
+name = "near"
+clock = "ideal"
+[[nodes]]
+name = "host"
+clock = "ideal"
+host_interface = { base = "100us", per_byte = "0ns", buffer = "80kB" }
+[[streams]]
+name = "twice"
+from = "far"
+to = ["host"]
+period = "2ms"
+offset = "0us"
+length = "100B"
+ring = { replication = { ways = [["S1"], ["S3"]] } }
+[[streams]]
+name = "once"
+from = "near"
+to = ["host"]
+period = "2ms"
+offset = "40us"
+length = "100B"
+"#;
+
+#[test]
+fn a_host_interface_is_busy_with_every_copy_although_its_node_takes_one() {
+    let outcome = outcome(&plan_of(BEHIND_COPIES)).expect("nothing has slots");
+    assert_eq!((outcome.wrong, outcome.lost, outcome.unbounded), (Vec::new(), Vec::new(), Vec::new()));
 }

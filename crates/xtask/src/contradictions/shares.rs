@@ -27,6 +27,7 @@ const FEATURES: &[Feature] = &[
     feature("slots", |text| text.contains("\"time-triggered\"") || has_default_slots(text)),
     feature("best effort", |text| text.contains("best_effort")),
     feature("virtual links", |text| text.contains("rate_constrained")),
+    feature("sub-virtual links", |text| text.contains("sub_virtual_link_of = ")),
     feature("frames above 1000 B", |text| lengths(text).any(|len| len > 1_000)),
     feature("frames up to 64 B", |text| lengths(text).any(|len| len <= 64)),
     feature("precision of 2 us or less", small_precision),
@@ -37,7 +38,7 @@ const FEATURES: &[Feature] = &[
     feature("tags", |text| text.contains("protection = ")),
     feature("costs of tags", |text| text.contains("protection = ") && has_costs(text)),
     feature("tags of other algorithms or freshness", |text| {
-        ["\"cmac\"", "\"rising\"", "\"replayable\"", "\"cycle\""].iter().any(|name| text.contains(name))
+        ["\"cmac\"", "\"rising\"", "\"wide\"", "\"replayable\"", "\"cycle\""].iter().any(|name| text.contains(name))
     }),
     feature("bytes instead of a tag, or a protection `none`", |text| {
         ["\"sized\"", "\"bare\""].iter().any(|name| text.contains(name))
@@ -54,8 +55,15 @@ const FEATURES: &[Feature] = &[
     feature("sample points of their own", |text| has_line(text, "sample_point")),
     feature("messages in several frames", |text| text.contains("segmented = ")),
     feature("their waits (N_Bs, N_Cr)", |text| text.contains("n_cr = ")),
+    feature("recorded frames", |text| text.contains("\"raw\"")),
     feature("attacks that must do nothing", |text| text.contains("[[threats]]")),
     feature("dispatch at once", |text| text.contains("\"immediate\"")),
+    feature("frames in slots that wait for others", |text| text.contains("\"shuffling\"")),
+    feature("frames in slots that cut off others", |text| text.contains("integration_policy = \"preemption\"")),
+    feature("slots that are kept free", |text| {
+        text.contains("\"time-triggered\"")
+            && !["\"shuffling\"", "\"preemption\""].iter().any(|policy| text.contains(policy))
+    }),
     feature("slots of each link", |text| text.contains("\"per-link\"")),
     feature("several switches", |text| switches(text) > 1),
     feature("rings of switches", has_ring),
@@ -110,6 +118,11 @@ const FEATURES: &[Feature] = &[
         "clusters of AS6802",
         |text| text.contains("as6802 = "),
         "how many control frames a start takes is not counted",
+    ),
+    never(
+        "clocks of IEEE 802.1AS",
+        |text| text.contains("gptp = "),
+        "how many of their messages come together is not counted",
     ),
     never("group keys", |text| text.contains(".group]"), "nothing bounds the frames and signatures of an exchange"),
     never("merged nodes", |text| text.contains("merge = "), "as group keys"),

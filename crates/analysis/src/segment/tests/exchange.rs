@@ -53,3 +53,42 @@ fn what_only_ends_at_a_participant_makes_nothing_else_late() {
     add_message(&mut plan, 2, 8, MS(10), &[(1, 4, 5)]);
     assert_eq!(told(&with_group(plan)), [(0, None), (1, Some(0))]);
 }
+
+#[test]
+fn who_is_thrown_out_of_the_group_sends_frames_that_nobody_takes() {
+    let mut plan = segments(5, 1);
+    let kind = ProtectionKind::Secured {
+        profile: chronoseal_frameauth::secoc::profile_2(),
+        key: KeySource::Group,
+        identity: Identity::Number,
+    };
+    plan.protections.push(ProtectionPlan { name: "secoc".into(), kind });
+    for (id, from, to) in [(1, 1, 0), (2, 2, 1), (3, 2, 0)] {
+        add_message(&mut plan, id, 4, MS(10), &[(0, from, to)]).protection = ProtectionId(1);
+    }
+    add_message(&mut plan, 4, 4, MS(10), &[(0, 1, 0)]);
+    let mut plan = with_group(plan);
+    let change = |at, member, kind| GroupChange { at, members: vec![NodeId(member)], kind };
+    let lost = |plan: &Plan| {
+        let risks = bounds(plan, &[], BOUNDS).risks.into_iter();
+        let own = risks.filter(|risk| matches!(risk.cause, Cause::ThrownOut { .. }));
+        own.filter_map(|risk| Some(risk.stream?.0)).collect::<Vec<u16>>()
+    };
+    let changes = |plan: &mut Plan, changes: Vec<GroupChange>| {
+        plan.group_key.iter_mut().for_each(|group| group.changes = changes.clone());
+        lost(plan)
+    };
+    assert_eq!(changes(&mut plan, Vec::new()), [0_u16; 0]);
+    // Of node 1 only what the key protects; what it receives is not meant for it any more.
+    assert_eq!(changes(&mut plan, vec![change(MS(50), 1, ChangeKind::Remove)]), [0]);
+    // What is sent to a node that was out itself is not judged.
+    assert_eq!(
+        changes(&mut plan, vec![change(MS(20), 1, ChangeKind::Remove), change(MS(50), 2, ChangeKind::Revoke)]),
+        [0, 2]
+    );
+    // One that comes in later waits for its first key.
+    assert_eq!(changes(&mut plan, vec![change(MS(50), 1, ChangeKind::Merge)]), [0_u16; 0]);
+    // Taken back before its next frame.
+    let back = change(MS(55), 1, ChangeKind::Add);
+    assert_eq!(changes(&mut plan, vec![change(MS(50), 1, ChangeKind::Remove), back]), [0_u16; 0]);
+}

@@ -20,7 +20,7 @@ use super::{
     SegmentRequest, SynchronisationRequest, ThreatParts, ThreatRequest, TrafficParts, TrafficRequest, schema_of,
 };
 use crate::limits::{CLUSTER_CYCLE_MAX, SEQUENCE_LEN};
-use crate::plan::Facet;
+use crate::plan::{Facet, Plan, SegmentId};
 use plan::{CAN, CanSegment};
 
 /// The kind of CAN segments.
@@ -98,6 +98,10 @@ impl SegmentKind for CanKind {
 
     fn recorded_ids(&self, hop: &Facet) -> Vec<CanId> {
         traffic::identifiers(hop)
+    }
+
+    fn check_plan(&self, plan: &Plan, segment: SegmentId, context: &mut Context<'_>) {
+        traffic::check(plan, segment, context);
     }
 
     fn key_exchange(&self, segment: &Facet) -> Option<Transport> {

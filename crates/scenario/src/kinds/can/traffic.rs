@@ -1,14 +1,15 @@
 //! Recorded traffic of a bus.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::Duration;
 use chronoseal_wire::can::{CanId, FrameKind};
 
-use super::plan::{CanHop, CanRecording, CanSegment};
-use crate::kinds::{Context, TrafficParts, TrafficRequest};
-use crate::plan::Facet;
+use super::plan::{Can, CanHop, CanRecording, CanSegment};
+use crate::kinds::{Context, Place, TrafficParts, TrafficRequest};
+use crate::plan::{Facet, Plan, SegmentId};
 use crate::problem::Code;
+use crate::shape::shortened;
 
 /// Recordings of whole buses; `car-synthetic` is none and stands for one that cannot be kept.
 pub(super) const BUILTIN: &[(&str, &[u8])] = &[
@@ -57,6 +58,37 @@ pub(super) fn identifiers(hop: &Facet) -> Vec<CanId> {
     let Some(CanHop::Recording(recording)) = hop.get() else { return Vec::new() };
     let ids: BTreeSet<CanId> = recording.frames.iter().map(|(_, frame)| frame.id()).collect();
     ids.into_iter().collect()
+}
+
+/// Refuses recordings with frames of an identifier that a stream has on a bus to which they come, by themselves or over gateways.
+pub(super) fn check(plan: &Plan, segment: SegmentId, context: &mut Context<'_>) {
+    let Some(view) = Can::of(plan, segment) else { return };
+    let own = view.streams().flat_map(|(_, stream, _, facet)| facet.identifiers().map(|id| (id, &stream.name)));
+    let taken: BTreeMap<CanId, &String> = own.collect();
+    let bridged = view.bridged();
+    let local = view.recordings().map(|(id, _, recording)| (id, recording));
+    for (id, recording) in local.chain(bridged.iter().map(|(id, recording)| (*id, recording))) {
+        let mut frames = recording.frames.iter().map(|(_, frame)| frame.id());
+        let Some((can_id, stream)) = frames.find_map(|id| Some((id, *taken.get(&id)?))) else { continue };
+        let name = &plan.streams[id.index()].name;
+        let Some(i) = context.spec().recordings.iter().position(|recording| recording.name == *name) else { continue };
+        context.report(
+            Code::BadCanId,
+            &Place::new("recordings").entry(i).key("traffic"),
+            format!(
+                "the recording has frames with the identifier {:#05X}, which stream `{}` has on `{}`",
+                can_id.raw(),
+                shortened(stream),
+                plan.segments[segment.index()].name
+            ),
+            "has frames of a stream",
+            format!(
+                "two senders of one identifier destroy each other's frames: write another `id` for `{}`, or leave those frames out of \
+                 the recording",
+                shortened(stream)
+            ),
+        );
+    }
 }
 
 fn parts(mut recording: CanRecording) -> TrafficParts {

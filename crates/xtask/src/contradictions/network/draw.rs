@@ -20,9 +20,16 @@ pub(super) fn threats(chance: &mut Chance, network: &Network) -> Vec<String> {
         }
         let kind = chance.one(&["spoof", "spoof", "replay"]);
         let (start, count) = (chance.range(0, 100), chance.range(1, 20));
+        // Beside all else, so that nothing else depends on them.
+        let mut beside = Chance::new(network.seed, 1_000 + stream.index as u64);
+        let mut more =
+            if beside.percent(30) { format!("every = \"{}us\"\n", beside.range(1_000, 20_000)) } else { String::new() };
+        if beside.percent(60) {
+            more += &format!("s{} = {{ at_slot_offset = \"{}us\" }}\n", stream.from, beside.range(-400, 400));
+        }
         threats.push(format!(
             "[[threats]]\nname = \"t{0}\"\nkind = \"{kind}\"\nstream = \"m{0}\"\nat = {{ segment = \"s{1}\" }}\nstart = \"{start}ms\"\n\
-             count = {count}\n",
+             count = {count}\n{more}",
             stream.index, stream.from
         ));
     }
@@ -55,7 +62,7 @@ pub(super) fn segment(chance: &mut Chance, style: Style) -> Segment {
     key("accounting", chance.one(&["on-wire", "as-published"]).into());
     let guard = match style {
         Style { is_wild: true, .. } => chance.range(0, 150),
-        Style { family: Family::Timers, .. } => chance.range(400, 800),
+        Style { family: Family::Timers | Family::Slots, .. } => chance.range(400, 800),
         Style { everything: true, .. } => chance.range(150, 600),
         _ => chance.range(20, 200),
     };
@@ -229,7 +236,9 @@ pub(super) fn any_stream(
     };
     let period = match is_wild && !over_can && chance.percent(15) {
         true => chance.one(&[125, 300, 700, 1_300]),
-        false if style.family == Family::Timers => chance.one(&[2_500, 5_000, 10_000, 10_000, 12_345]),
+        false if matches!(style.family, Family::Timers | Family::Slots) => {
+            chance.one(&[2_500, 5_000, 10_000, 10_000, 12_345])
+        }
         false => chance.one(&PERIODS_US),
     };
     // One receiver, so that there is one on each bus of the way.
@@ -259,7 +268,11 @@ pub(super) fn any_stream(
             }
         }
     }
-    let slots = if style.family == Family::Timers { 85 } else { 40 };
+    let slots = match style.family {
+        Family::Timers => 85,
+        Family::Slots => 70,
+        _ => 40,
+    };
     let (mut is_slotted, mut tables) = (false, BTreeMap::new());
     for (offset, segment) in crossed.iter().enumerate() {
         let on = first + offset;

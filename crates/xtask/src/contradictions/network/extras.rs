@@ -3,6 +3,7 @@
 
 use super::chance::Chance;
 use super::policing::{filters, threats};
+use super::sharing::share;
 use super::{Family, Kind, Network, Stream, Style};
 
 /// How streams are protected that others of the same length protect as `short` does: name, table, and whether a bus can have it.
@@ -13,7 +14,11 @@ pub(super) const PROTECTIONS: &[(&str, &str)] = &[
         "cmac",
         "mac = { algorithm = \"cmac-aes-128\", tag = \"3B\", freshness = { truncated = \"1B\" }, replay_window = 16 }",
     ),
-    ("rising", "mac = { algorithm = \"cmac-aes-128\", tag = \"3B\", freshness = { rising = { sent = \"1B\" } } }"),
+    (
+        "rising",
+        "mac = { algorithm = \"cmac-aes-128\", tag = \"3B\", freshness = { rising = { counter = \"4B\", sent = \"1B\" } } }",
+    ),
+    ("wide", "mac = { algorithm = \"hmac-sha-512\", tag = \"3B\", freshness = { truncated = \"1B\" } }"),
     ("replayable", "hmac = { hash = \"sha3-256\", tag = \"4B\", freshness = \"none\" }"),
     ("second", "secoc = { profile = 2, key = \"pre-shared\" }"),
     ("third", "secoc = { profile = 3, key = \"pre-shared\" }"),
@@ -30,6 +35,9 @@ pub(super) fn extras(network: &mut Network, style: Style) {
             Kind::Can { fd } => bus(chance, on, fd, network),
             Kind::Ethernet => ethernet(chance, on, network, style),
         }
+    }
+    for (on, chance) in [chance(34), chance(35), chance(36)].iter_mut().enumerate().take(network.segments.len()) {
+        integration(chance, on, network);
     }
     protections(&mut chance(23), network);
     let (mut alike, mut ages, mut each, mut ways) = (chance(24), chance(25), chance(26), chance(27));
@@ -52,7 +60,7 @@ pub(super) fn extras(network: &mut Network, style: Style) {
     }
     gateways(&mut chance(29), network);
     recordings(&mut chance(30), network, style);
-    let (mut filter, mut attack, mut class) = (chance(31), chance(32), chance(33));
+    let (mut filter, mut attack, mut class, mut sharing) = (chance(31), chance(32), chance(33), chance(37));
     for on in 0..network.segments.len() {
         let table = &network.segments[on].table;
         let has_copies = |stream: &Stream| stream.tables.get(&on).is_some_and(|own| own.contains("replication = "));
@@ -63,6 +71,9 @@ pub(super) fn extras(network: &mut Network, style: Style) {
                 filters(&mut filter, on, network, style);
             }
             threats(&mut attack, on, network);
+        }
+        if network.segments[on].kind == Kind::Ethernet {
+            share(&mut sharing, on, network, style);
         }
         if class.percent(20) {
             classes(on, network);
@@ -108,7 +119,7 @@ fn recordings(chance: &mut Chance, network: &mut Network, style: Style) {
              traffic = {{ builtin = \"car-synthetic\" }}\n"
         ));
     }
-    let mut is_recorded = false;
+    let (mut is_recorded, mut is_raw, mut raw) = (false, false, Chance::new(network.seed, 39));
     let has_room = |stream: &&mut Stream| {
         // Eight bytes of a sample, and as many before it.
         let written = stream.table.lines().find_map(|line| line.strip_prefix("length = \"")?.strip_suffix("B\""));
@@ -119,8 +130,9 @@ fn recordings(chance: &mut Chance, network: &mut Network, style: Style) {
         if !chance.percent(20) {
             continue;
         }
-        is_recorded = true;
-        stream.table += "payload = { recording = \"heading\" }\n";
+        let name = if raw.percent(35) { "raw" } else { "heading" };
+        (is_recorded, is_raw) = (is_recorded || name == "heading", is_raw || name == "raw");
+        stream.table += &format!("payload = {{ recording = \"{name}\" }}\n");
         if chance.percent(60) {
             let lines =
                 stream.table.lines().filter(|line| !line.starts_with("offset = ") && !line.starts_with("count = "));
@@ -129,6 +141,10 @@ fn recordings(chance: &mut Chance, network: &mut Network, style: Style) {
             let distance = format!("on_change = {{ min_distance = \"{}us\" }}", stream.period);
             stream.table = lines.join("\n").replace(&period, &distance) + "\n";
         }
+    }
+    if is_raw {
+        let of = raw.one(&["", ", can_id = \"0x116\""]);
+        network.threats.push(format!("[[recordings]]\nname = \"raw\"\nframes = {{ builtin = \"car-frames\"{of} }}\n"));
     }
     if is_recorded {
         network.threats.push(
@@ -173,7 +189,8 @@ fn extended(table: &str, on: usize) -> String {
 
 fn ethernet(chance: &mut Chance, on: usize, network: &mut Network, style: Style) {
     let table = &mut network.segments[on].table;
-    if chance.percent(20) {
+    // That of a beacon.
+    if chance.percent(20) && !table.contains("gptp = ") {
         *table += "max_transmission_delay = \"9ms\"\n";
     }
     if chance.percent(15) {
@@ -204,6 +221,25 @@ fn ethernet(chance: &mut Chance, on: usize, network: &mut Network, style: Style)
     if chance.percent(75) {
         ring(chance, on, network);
     }
+}
+
+/// How frames in slots share the wires with others, where there are both or could be.
+fn integration(chance: &mut Chance, on: usize, network: &mut Network) {
+    let has_slot = |stream: &Stream| stream.tables.get(&on).is_some_and(|own| own.contains("\"time-triggered\""));
+    if !network.streams.iter().any(has_slot) || !chance.percent(85) {
+        return;
+    }
+    let policy = chance.one(&["shuffling", "shuffling", "shuffling", "preemption", "preemption", "timely-block"]);
+    let table = &mut network.segments[on].table;
+    if policy != "timely-block" {
+        // A switch that does not wait would pass delays on.
+        *table = table.replace("dispatch = \"immediate\"", "dispatch = \"scheduled\"");
+    }
+    if policy == "preemption" {
+        // A frame that is cut off is followed by a gap.
+        *table = table.replace("accounting = \"as-published\"", "accounting = \"on-wire\"");
+    }
+    *table += &format!("integration_policy = \"{policy}\"\n");
 }
 
 /// Writes the classes of streams into the table of their segment, where they say nothing else of it.

@@ -1,6 +1,7 @@
 //! A group key on the buses of a network, what changes the group, and clusters that make their own time.
 
 use super::chance::Chance;
+use super::redundancy::without_slots;
 use super::{Kind, Network};
 
 /// The nodes of a network that are on a segment and no gateway.
@@ -54,6 +55,28 @@ pub(super) fn cluster(on: usize, network: &mut Network) {
     }
     for other in ["sync = \"beacon\"", "sync = \"ideal\""] {
         *table = table.replace(other, &sync);
+    }
+}
+
+/// Lets the clocks of a segment follow a grandmaster (IEEE 802.1AS), all of its streams without slots.
+pub(super) fn time_aware(chance: &mut Chance, on: usize, network: &mut Network) {
+    without_slots(chance, on, network);
+    let (sync, announce) = (chance.one(&["31250us", "125ms"]), chance.one(&["31250us", "62500us"]));
+    let mut keys =
+        format!("sync_interval = \"{sync}\", announce_interval = \"{announce}\", pdelay_interval = \"{announce}\"");
+    keys += chance.one(&["", ", granularity = \"0s\"", ", granularity = \"40ns\""]);
+    keys +=
+        chance.one(&["", ", bridge_drift = \"10ppm\"", ", sync_receipt_timeout = 5", ", announce_receipt_timeout = 2"]);
+    keys += chance.one(&["", ", mean_link_delay_thresh = \"2us\""]);
+    if chance.percent(50) {
+        let best = chance.one(&stations(network, on));
+        keys += &format!(", systems = [{{ names = [\"n{best}\"], priority1 = 100, clock_class = 6, priority2 = 1 }}]");
+    }
+    let table = &mut network.segments[on].table;
+    let lines: Vec<&str> = table.lines().filter(|line| !line.starts_with("integration_cycle = ")).collect();
+    *table = lines.join("\n") + "\n";
+    for other in ["sync = \"beacon\"", "sync = \"ideal\""] {
+        *table = table.replace(other, &format!("sync = {{ gptp = {{ {keys} }} }}"));
     }
 }
 

@@ -11,6 +11,7 @@ mod groups;
 mod policing;
 mod ports;
 mod redundancy;
+mod sharing;
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ use self::air::air;
 use self::chance::{Chance, mixed};
 use self::draw::{any_stream, application, collect, host_interface, node, regulate, segment, threats, wiring};
 use self::extras::{BY_CYCLE, PROTECTIONS, extras};
-use self::groups::{cluster, failure, group};
+use self::groups::{cluster, failure, group, time_aware};
 use self::ports::ports;
 use self::redundancy::{networks, ring};
 
@@ -70,10 +71,14 @@ enum Family {
     Ports,
     /// Applications with timers of their own.
     Timers,
+    /// An Ethernet with frames in slots beside others, with room for both.
+    Slots,
     /// Stations of a bus that agree on a key.
     Group,
     /// An Ethernet that makes its own time.
     Cluster,
+    /// An Ethernet whose clocks follow a grandmaster.
+    TimeAware,
     /// Segments that carry long frames, so that gateways can put several PDUs into one.
     Gateways,
     /// A fast bus with few streams, so that there is room for what else is on it.
@@ -89,15 +94,17 @@ enum Family {
 impl Family {
     fn of(seed: u64) -> Self {
         match Chance::new(seed, 8).range(0, 99) {
-            0..27 => Self::Ports,
-            27..37 => Self::Timers,
-            37..39 => Self::Group,
-            39..41 => Self::Cluster,
-            41..53 => Self::Bus,
-            53..64 => Self::Gateways,
-            64..73 => Self::Networks,
-            73..83 => Self::Ring,
-            83..85 => Self::Air,
+            0..24 => Self::Ports,
+            24..36 => Self::Timers,
+            36..38 => Self::Group,
+            38..40 => Self::Cluster,
+            40..51 => Self::Bus,
+            51..64 => Self::Gateways,
+            64..72 => Self::Networks,
+            72..81 => Self::Ring,
+            81..83 => Self::Air,
+            83..85 => Self::TimeAware,
+            85..95 => Self::Slots,
             _ => Self::Any,
         }
     }
@@ -106,7 +113,13 @@ impl Family {
     fn buses(self) -> i64 {
         match self {
             Self::Any | Self::Gateways | Self::Air => 50,
-            Self::Ports | Self::Timers | Self::Cluster | Self::Networks | Self::Ring => 12,
+            Self::Ports
+            | Self::Timers
+            | Self::Slots
+            | Self::Cluster
+            | Self::TimeAware
+            | Self::Networks
+            | Self::Ring => 12,
             Self::Group => 90,
             Self::Bus => 100,
         }
@@ -217,6 +230,7 @@ impl Network {
         let most = match family {
             Family::Ports | Family::Gateways | Family::Networks | Family::Ring => 6,
             Family::Timers | Family::Bus => 3,
+            Family::Slots => 4,
             _ => most,
         };
         let (count, together) = (chance.range(1, most), chance.percent(50));
@@ -295,6 +309,10 @@ impl Network {
             (0..self.segments.len()).filter(|on| self.segments[*on].kind == Kind::Ethernet).collect();
         if style.family == Family::Cluster {
             ethernets.iter().for_each(|on| cluster(*on, self));
+        }
+        if style.family == Family::TimeAware {
+            let mut chance = Chance::new(seed, 38);
+            ethernets.iter().for_each(|on| time_aware(&mut chance, *on, self));
         }
         let mut chance = Chance::new(seed, 9);
         for on in ethernets.iter().copied() {
@@ -418,7 +436,7 @@ impl Network {
         text += &self.keys;
         for (index, Node { mac_ns: (base, byte), .. }) in self.nodes.iter().enumerate() {
             text += &format!("[[platforms]]\nname = \"p{index}\"\ncosts = [\n");
-            for operation in ["hmac-sha-256", "cmac-aes-128", "hmac-sha-1", "hmac-sha3-256"] {
+            for operation in ["hmac-sha-256", "cmac-aes-128", "hmac-sha-1", "hmac-sha3-256", "hmac-sha-512"] {
                 text +=
                     &format!("  {{ operation = \"{operation}\", base = \"{base}ns\", per_byte = \"{byte}ns\" }},\n");
             }

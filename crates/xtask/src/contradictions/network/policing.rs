@@ -107,7 +107,8 @@ pub(super) fn threats(chance: &mut Chance, on: usize, network: &mut Network) {
     let begins_here = |stream: &&Stream| stream.from == on && !stream.is_slotted && !stream.table.contains("count = ");
     let victims: Vec<(i64, usize, i64)> =
         network.streams.iter().filter(begins_here).map(|one| (one.index, one.ends.0, one.period)).collect();
-    if victims.is_empty() {
+    // Nobody stands on the links of time-aware systems yet.
+    if victims.is_empty() || network.segments[on].table.contains("gptp = ") {
         return;
     }
     let (index, node, period) = chance.one(&victims);

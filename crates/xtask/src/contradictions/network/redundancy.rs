@@ -124,7 +124,7 @@ fn replication(chance: &mut Chance, period_us: i64, style: Style) -> String {
 }
 
 /// Makes best effort of what is in slots, for switches that carry none.
-fn without_slots(chance: &mut Chance, on: usize, network: &mut Network) {
+pub(super) fn without_slots(chance: &mut Chance, on: usize, network: &mut Network) {
     for stream in &mut network.streams {
         let Some(own) = stream.tables.get_mut(&on).filter(|own| own.contains("\"time-triggered\"")) else { continue };
         *own = format!("s{on} = {{ class = {{ best_effort = {{ priority = {} }} }} }}\n", chance.range(0, 7));
