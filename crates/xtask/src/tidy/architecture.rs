@@ -37,7 +37,7 @@ const PLACES: &[Place] = &[
     Place { name: "frameauth", uses: &["core", "wire", "crypto"], touches: &[] },
     Place { name: "groupkey", uses: &["core", "wire", "crypto", "frameauth"], touches: &[] },
     Place { name: "clocksync", uses: &["core", "wire"], touches: &[] },
-    Place { name: "media", uses: &["core", "wire", "crypto", "frameauth", "clocksync"], touches: &[] },
+    Place { name: "media", uses: &["core", "wire", "frameauth", "clocksync"], touches: &[] },
     Place { name: "schedule", uses: &["core"], touches: &[] },
     Place { name: "recordings", uses: &["core", "wire"], touches: &[] },
     Place { name: "v2x", uses: &["ecdsa-lanes"], touches: &[] },
