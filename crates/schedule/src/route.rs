@@ -106,7 +106,7 @@ impl Tree {
 /// What a frame takes on a link and in the bridge after it `[ps]`.
 pub(crate) fn link_time(network: &Network, link: usize, len: u32) -> i64 {
     let next = &network.links()[link];
-    network.wire_time(link, len) + network.transit(link, len) + next.processing.as_ps()
+    network.last_bit(link, len) + network.transit(link, len) + next.processing.as_ps()
 }
 
 /// Routes that were looked up before, by talker.

@@ -68,7 +68,7 @@ fn a_link_is_filled_to_the_last_picosecond_and_the_next_frame_is_named() {
     let infeasible = synthesize(&problem(network.clone(), streams(5)), Options::default()).unwrap_err();
     assert_eq!((infeasible.fitted, infeasible.wanted, infeasible.is_minimal), (4, 5, true));
     assert_eq!(infeasible.conflict, ["f0", "f1", "f2", "f3", "f4"]);
-    assert!(infeasible.to_string().contains("than it carries"), "{infeasible}");
+    assert!(infeasible.to_string().contains("of the time of the link e000->s000"), "{infeasible}");
 }
 
 #[test]
