@@ -105,6 +105,8 @@ const FEATURES: &[Feature] = &[
     feature("networks A and B", |text| text.contains("\nnetworks = {")),
     feature("a largest skew of copies", |text| text.contains("skew_max = ")),
     feature("802.1CB replication", |text| text.contains("replication = {")),
+    feature("802.1CB elimination in switches", |text| text.contains("eliminate_at = ")),
+    feature("MACsec", |text| text.contains("macsec = {")),
     feature("802.1Qci filters", |text| text.contains("stream_filters = ")),
     feature("802.1Qci gates", |text| text.contains("stream_gates = ")),
     feature("802.1Qci meters", |text| text.contains("flow_meters = ")),
@@ -131,6 +133,11 @@ const FEATURES: &[Feature] = &[
         "held preemption",
         |text| text.contains("hold = true"),
         "but where nothing is preempted: how often a hold cuts is not counted",
+    ),
+    never(
+        "frames lost by noise",
+        |text| text.contains("frame_losses = "),
+        "but where streams have a way without: nothing bounds what noise takes",
     ),
     never("gateways that start anew", |text| text.contains("reboot = "), "what they hold is lost"),
 ];

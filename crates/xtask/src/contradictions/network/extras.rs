@@ -60,7 +60,8 @@ pub(super) fn extras(network: &mut Network, style: Style) {
     }
     gateways(&mut chance(29), network);
     recordings(&mut chance(30), network, style);
-    let (mut filter, mut attack, mut class, mut sharing) = (chance(31), chance(32), chance(33), chance(37));
+    let (mut filter, mut attack, mut class, mut sharing, mut keys) =
+        (chance(31), chance(32), chance(33), chance(37), chance(40));
     for on in 0..network.segments.len() {
         let table = &network.segments[on].table;
         let has_copies = |stream: &Stream| stream.tables.get(&on).is_some_and(|own| own.contains("replication = "));
@@ -77,6 +78,10 @@ pub(super) fn extras(network: &mut Network, style: Style) {
         }
         if class.percent(20) {
             classes(on, network);
+        }
+        // Attackers on protected links have tests of their own.
+        if network.segments[on].kind == Kind::Ethernet && network.threats.is_empty() && keys.percent(22) {
+            macsec(&mut keys, on, network);
         }
     }
     let mut chance = chance(28);
@@ -220,6 +225,25 @@ fn ethernet(chance: &mut Chance, on: usize, network: &mut Network, style: Style)
     }
     if chance.percent(75) {
         ring(chance, on, network);
+    }
+}
+
+/// Keys on the links of a segment, or of most of them.
+fn macsec(chance: &mut Chance, on: usize, network: &mut Network) {
+    let table = &mut network.segments[on].table;
+    let suite = chance.one(&["", "cipher_suite = \"gcm-aes-256\", ", "include_sci = false, "]);
+    let (base, check) = (chance.one(&["0us", "1us", "4us"]), chance.one(&["0us", "700ns"]));
+    let per_byte = chance.one(&["0ps", "100ps"]);
+    *table += &format!(
+        "macsec = {{ {suite}protect = {{ base = \"{base}\", per_byte = \"{per_byte}\" }}, check = {{ base = \"{check}\" }} }}\n"
+    );
+    if chance.percent(30) {
+        // The first link that is written.
+        *table = table.replacen("\" ] },\n", "\" ], macsec = false },\n", 1).replacen(
+            "\"] },\n",
+            "\"], macsec = false },\n",
+            1,
+        );
     }
 }
 

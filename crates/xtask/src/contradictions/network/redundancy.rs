@@ -80,6 +80,12 @@ pub(super) fn ring(chance: &mut Chance, on: usize, network: &mut Network, style:
         let (one, other) = (name(switch), name(switch + 1));
         network.segments[on].table += &format!("failures = [{{ link = [\"{one}\", \"{other}\"], at = \"{at}ms\" }}]\n");
     }
+    if network.segments[on].has_ideal_clocks && chance.percent(12) {
+        let switch = chance.range(0, count as i64 - 1) as usize;
+        let (one, other) = (name(switch), name(switch + 1));
+        network.segments[on].table +=
+            &format!("frame_losses = [{{ link = [\"{one}\", \"{other}\"], ratio = 0.01 }}]\n");
+    }
     let place = |node: usize| stations.iter().position(|station| *station == node).map_or(0, |position| at[position]);
     for index in 0..network.streams.len() {
         let Some((sender, receivers)) = network.ends(&network.streams[index], on) else { continue };
@@ -93,6 +99,21 @@ pub(super) fn ring(chance: &mut Chance, on: usize, network: &mut Network, style:
         if are_ways && receivers.len() == 1 && chance.percent(80) {
             let pcp = chance.range(0, 7);
             *own = format!("s{on} = {{ class = {{ vlan = {{ pcp = {pcp} }} }} }}\n");
+            // Where switches eliminate copies, ways are written in their order.
+            if chance.percent(55) {
+                let back: Vec<String> = back.iter().rev().cloned().collect();
+                let history = chance.one(&["", ", history = 64"]);
+                let own_switch = name(to);
+                also(
+                    own,
+                    &format!(
+                        "replication = {{ ways = [[{}], [{}]], eliminate_at = [\"{own_switch}\"]{history} }}",
+                        quoted(&forth),
+                        quoted(&back)
+                    ),
+                );
+                continue;
+            }
             let keys = replication(chance, *period, style);
             also(own, &format!("replication = {{ ways = [[{}], [{}]]{keys} }}", quoted(&forth), quoted(&back)));
         } else if are_ways && forth.len() == back.len() {
