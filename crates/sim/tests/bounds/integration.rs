@@ -11,7 +11,7 @@ use super::switched::{network, plan_of};
 use super::{from_environment, outcome};
 
 /// So many networks are tried with each policy.
-const NETWORKS: u64 = 60;
+const NETWORKS: u64 = 120;
 
 /// A network that has slots, with a policy.
 fn with_policy(seed: u64, policy: &str) -> Option<String> {

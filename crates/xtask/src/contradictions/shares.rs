@@ -105,6 +105,7 @@ const FEATURES: &[Feature] = &[
     feature("networks A and B", |text| text.contains("\nnetworks = {")),
     feature("a largest skew of copies", |text| text.contains("skew_max = ")),
     feature("802.1CB replication", |text| text.contains("replication = {")),
+    feature("clusters of AS6802", |text| text.contains("as6802 = ")),
     feature("802.1CB elimination in switches", |text| text.contains("eliminate_at = ")),
     feature("MACsec", |text| text.contains("macsec = {")),
     feature("802.1Qci filters", |text| text.contains("stream_filters = ")),
@@ -116,11 +117,6 @@ const FEATURES: &[Feature] = &[
     feature("counters of trips and resets (`[freshness]`)", |text| text.contains("[freshness]")),
     never("babbling stations", |text| text.contains("kind = \"babble\""), "nothing bounds what else they send"),
     never("radio", |text| text.contains(".radio]"), "nothing on the air can be promised on paper"),
-    never(
-        "clusters of AS6802",
-        |text| text.contains("as6802 = "),
-        "how many control frames a start takes is not counted",
-    ),
     never(
         "clocks of IEEE 802.1AS",
         |text| text.contains("gptp = "),

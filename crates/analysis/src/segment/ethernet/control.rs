@@ -41,6 +41,7 @@ pub(super) fn unbounded(view: Ethernet<'_>, has_tasks: bool, arrivals: &Arrivals
     let is_other = cluster.parameters.cluster.integrity != Integrity::Standard
         || network.wiring.has_networks()
         || !network.failures.is_empty()
+        || !network.frame_losses.is_empty()
         || has_tasks
         || view.attackers().next().is_some()
         || view.stations().any(|node| is_busy(node) || reboots(node));

@@ -239,11 +239,11 @@ fn macsec(chance: &mut Chance, on: usize, network: &mut Network) {
     );
     if chance.percent(30) {
         // The first link that is written.
-        *table = table.replacen("\" ] },\n", "\" ], macsec = false },\n", 1).replacen(
-            "\"] },\n",
-            "\"], macsec = false },\n",
-            1,
-        );
+        let link =
+            table.lines().find(|line| line.starts_with("  { between = [") && line.ends_with("] },")).map(str::to_owned);
+        if let Some(link) = link {
+            *table = table.replacen(&link, &link.replace("] },", "], macsec = false },"), 1);
+        }
     }
 }
 

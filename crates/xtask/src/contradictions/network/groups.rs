@@ -47,6 +47,12 @@ pub(super) fn cluster(on: usize, network: &mut Network) {
             }
         }
     }
+    // Beside control frames streams are bounded where processors take no time.
+    for node in network.nodes.iter_mut().filter(|node| node.on.contains(&on)) {
+        node.mac_ns = (0, 0);
+        let lines = node.table.lines().filter(|line| !line.starts_with("tasks = ")).map(|line| format!("{line}\n"));
+        node.table = lines.collect();
+    }
     let sync = format!("sync = {{ as6802 = {{ masters = [{}] }} }}", masters.join(", "));
     let table = &mut network.segments[on].table;
     // A start needs time between two integration frames.
@@ -84,6 +90,10 @@ pub(super) fn time_aware(chance: &mut Chance, on: usize, network: &mut Network) 
 /// stations.
 pub(super) fn failure(chance: &mut Chance, on: usize, idle: usize, network: &mut Network) {
     let (at, to_switch) = (chance.range(0, 380), chance.percent(60));
+    // A cluster with a link that fails has no bounds.
+    if network.segments[on].table.contains("as6802 = ") && chance.percent(90) {
+        return;
+    }
     let is_only_one = network.segments.iter().filter(|segment| segment.kind == Kind::Ethernet).count() == 1;
     let table = &mut network.segments[on].table;
     let first = format!("\"s{on}w0\"");

@@ -94,17 +94,17 @@ enum Family {
 impl Family {
     fn of(seed: u64) -> Self {
         match Chance::new(seed, 8).range(0, 99) {
-            0..24 => Self::Ports,
-            24..36 => Self::Timers,
-            36..38 => Self::Group,
-            38..40 => Self::Cluster,
-            40..51 => Self::Bus,
-            51..64 => Self::Gateways,
-            64..72 => Self::Networks,
-            72..81 => Self::Ring,
-            81..83 => Self::Air,
-            83..85 => Self::TimeAware,
-            85..95 => Self::Slots,
+            0..21 => Self::Ports,
+            21..31 => Self::Timers,
+            31..33 => Self::Group,
+            33..42 => Self::Cluster,
+            42..52 => Self::Bus,
+            52..65 => Self::Gateways,
+            65..71 => Self::Networks,
+            71..87 => Self::Ring,
+            87..88 => Self::Air,
+            88..90 => Self::TimeAware,
+            90..98 => Self::Slots,
             _ => Self::Any,
         }
     }

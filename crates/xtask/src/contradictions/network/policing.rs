@@ -99,6 +99,10 @@ fn switches(table: &str) -> Vec<String> {
 /// Who floods, delays or babbles on a segment.
 pub(super) fn threats(chance: &mut Chance, on: usize, network: &mut Network) {
     let (start, count) = (chance.range(0, 300), chance.range(1, 400));
+    // A cluster with an attacker has no bounds.
+    if network.segments[on].table.contains("as6802 = ") && chance.percent(90) {
+        return;
+    }
     if chance.percent(18) {
         network.threats.push(format!(
             "[[threats]]\nname = \"flood-{on}\"\nkind = \"flood\"\nat = {{ segment = \"s{on}\" }}\nstart = \"{start}ms\"\n"
