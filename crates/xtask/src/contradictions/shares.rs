@@ -276,10 +276,10 @@ mod tests {
             shares.add("tasks = [\nfailures = [", word);
         }
         shares.add("driver = {", Word::Held);
-        shares.add("as6802 = {", Word::NotBounded);
+        shares.add("gptp = {", Word::NotBounded);
         let table = shares.table();
         assert!(table.contains("5 scenarios, and 1 that do not fit"), "{table}");
         assert!(table.contains("   66.7 %  tasks") && table.contains("   33.3 %  driver jitter"), "{table}");
-        assert!(table.contains("   20.0 %  clusters of AS6802, 0 HELD"), "{table}");
+        assert!(table.contains("   20.0 %  clocks of IEEE 802.1AS, 0 HELD"), "{table}");
     }
 }
