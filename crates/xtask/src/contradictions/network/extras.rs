@@ -80,7 +80,7 @@ pub(super) fn extras(network: &mut Network, style: Style) {
             classes(on, network);
         }
         // Attackers on protected links have tests of their own.
-        if network.segments[on].kind == Kind::Ethernet && network.threats.is_empty() && keys.percent(22) {
+        if network.segments[on].kind == Kind::Ethernet && network.threats.is_empty() && keys.percent(26) {
             macsec(&mut keys, on, network);
         }
     }
@@ -165,7 +165,7 @@ fn bus(chance: &mut Chance, on: usize, fd: bool, network: &mut Network) {
     }
     // All of them or none, so that no segmented stream has another length than its answers.
     let has_extended = chance.percent(30);
-    let (at_one_rate, waits) = (fd && chance.percent(60), chance.percent(75));
+    let (at_one_rate, waits) = (fd && chance.percent(60), chance.percent(92));
     for stream in &mut network.streams {
         let Some(table) = stream.tables.get_mut(&on) else { continue };
         if has_extended && chance.percent(70) {
@@ -250,10 +250,11 @@ fn macsec(chance: &mut Chance, on: usize, network: &mut Network) {
 /// How frames in slots share the wires with others, where there are both or could be.
 fn integration(chance: &mut Chance, on: usize, network: &mut Network) {
     let has_slot = |stream: &Stream| stream.tables.get(&on).is_some_and(|own| own.contains("\"time-triggered\""));
-    if !network.streams.iter().any(has_slot) || !chance.percent(85) {
+    if !network.streams.iter().any(has_slot) || !chance.percent(72) {
         return;
     }
-    let policy = chance.one(&["shuffling", "shuffling", "shuffling", "preemption", "preemption", "timely-block"]);
+    let policy =
+        chance.one(&["shuffling", "shuffling", "shuffling", "shuffling", "preemption", "preemption", "preemption"]);
     let table = &mut network.segments[on].table;
     if policy != "timely-block" {
         // A switch that does not wait would pass delays on.

@@ -94,17 +94,17 @@ enum Family {
 impl Family {
     fn of(seed: u64) -> Self {
         match Chance::new(seed, 8).range(0, 99) {
-            0..21 => Self::Ports,
-            21..31 => Self::Timers,
-            31..33 => Self::Group,
-            33..42 => Self::Cluster,
+            0..23 => Self::Ports,
+            23..33 => Self::Timers,
+            33..34 => Self::Group,
+            34..42 => Self::Cluster,
             42..52 => Self::Bus,
-            52..65 => Self::Gateways,
-            65..71 => Self::Networks,
-            71..87 => Self::Ring,
-            87..88 => Self::Air,
-            88..90 => Self::TimeAware,
-            90..98 => Self::Slots,
+            52..66 => Self::Gateways,
+            66..72 => Self::Networks,
+            72..85 => Self::Ring,
+            85..86 => Self::Air,
+            86..87 => Self::TimeAware,
+            87..99 => Self::Slots,
             _ => Self::Any,
         }
     }
@@ -200,14 +200,14 @@ impl Network {
         let seed = if everything { mixed(number) } else { number };
         let mut chance = Chance::new(seed, 0);
         let family = if everything { Family::of(seed) } else { Family::Any };
-        let style = Style { everything, family, is_wild: everything && chance.percent(25) };
+        let style = Style { everything, family, is_wild: everything && chance.percent(6) };
         // Most defects need one segment alone, and that is what an older version of the format has.
         let several = !everything || chance.percent(50);
         let count = if several { chance.range(1, 3) } else { 1 };
         let count = match family {
             Family::Any => count,
             Family::Gateways => count.clamp(2, 3),
-            Family::Bus => 1 + i64::from(chance.percent(60)),
+            Family::Bus => 1 + i64::from(chance.percent(75)),
             _ => count.min(2),
         };
         let segments: Vec<Segment> = (0..count).map(|_| segment(&mut chance, style)).collect();

@@ -42,7 +42,7 @@ pub(super) fn ports(chance: &mut Chance, on: usize, network: &mut Network, style
         chance.one(&[vec![], vec![0, 1], vec![0, 1, 2], vec![]].each_ref().map(Vec::as_slice)).to_vec();
     let preemptable: Vec<i64> = shared.into_iter().filter(|class| *class < classes).collect();
     let regulated: Vec<i64> = (0..classes).filter(|_| chance.percent(45)).collect();
-    let regulated = if chance.percent(72) { regulated } else { Vec::new() };
+    let regulated = if chance.percent(88) { regulated } else { Vec::new() };
     let port = |chance: &mut Chance, is_bridge: bool| {
         let mut port = Port { map: map.clone(), ..Port::default() };
         let is_shaped = chance.percent(40);
@@ -80,7 +80,7 @@ pub(super) fn ports(chance: &mut Chance, on: usize, network: &mut Network, style
         let station = port(chance, false);
         *table += &format!("station_ports = {}\n", station.text());
     }
-    if chance.percent(35) {
+    if chance.percent(46) {
         let own = port(chance, true);
         of_one_link(chance, on, network, &own.text());
     }

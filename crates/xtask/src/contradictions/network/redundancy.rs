@@ -40,9 +40,9 @@ pub(super) fn networks(chance: &mut Chance, on: usize, network: &mut Network) {
     for stream in &mut network.streams {
         let period = stream.period;
         let Some(own) = stream.tables.get_mut(&on) else { continue };
-        if own.contains("best_effort") && chance.percent(50) {
+        if own.contains("best_effort") && chance.percent(65) {
             let bag = period * chance.one(&[95, 90, 50]) / 100;
-            let skew = match chance.percent(60) {
+            let skew = match chance.percent(98) {
                 true => format!(", skew_max = \"{}us\"", bag * chance.range(40, 100) / 100),
                 false => String::new(),
             };
@@ -100,7 +100,7 @@ pub(super) fn ring(chance: &mut Chance, on: usize, network: &mut Network, style:
             let pcp = chance.range(0, 7);
             *own = format!("s{on} = {{ class = {{ vlan = {{ pcp = {pcp} }} }} }}\n");
             // Where switches eliminate copies, ways are written in their order.
-            if chance.percent(55) {
+            if chance.percent(70) {
                 let back: Vec<String> = back.iter().rev().cloned().collect();
                 let history = chance.one(&["", ", history = 64"]);
                 let own_switch = name(to);
