@@ -85,26 +85,27 @@ impl Binary {
         if std::fs::write(&path, text).is_err() {
             return answer;
         }
-        let (word, checked) = self.check(&path);
+        answer = self.look(&path, 0);
+        if !self.is_on_paper && answer.contradiction.is_none() && std::fs::write(&path, at_once(text)).is_ok() {
+            // `check` counts the phases that are written, so it is asked about these as well.
+            answer.contradiction = self.look(&path, 1).contradiction;
+        }
+        answer
+    }
+
+    /// What `check` says of a scenario with these phases, and what contradicts it.
+    fn look(&self, path: &Path, phase: u32) -> Answer {
+        let (word, checked) = self.check(path);
         let held = (word != Word::Held).then(|| held_streams(&checked));
-        answer.word = word;
-        answer.in_part = held.as_ref().is_some_and(|streams| !streams.is_empty());
+        let in_part = held.as_ref().is_some_and(|streams| !streams.is_empty());
+        let mut answer = Answer { word, in_part, contradiction: None };
         if let Some(said) = checked["crashed"].as_str() {
             answer.contradiction = Some(Contradiction { kind: Kind::Crashed, what: said.into() });
             return answer;
         }
-        let phases = if self.is_on_paper || (word != Word::Held && !answer.in_part) { 0 } else { 2 };
-        for phase in 0..phases {
-            let text = if phase == 0 { text.to_owned() } else { at_once(text) };
-            if phase > 0 && std::fs::write(&path, &text).is_err() {
-                break;
-            }
-            for seed in SEEDS {
-                answer.contradiction = self.simulate(&path, (seed, phase), &checked, held.as_ref());
-                if answer.contradiction.is_some() {
-                    return answer;
-                }
-            }
+        if !self.is_on_paper && (word == Word::Held || in_part) {
+            let mut seeds = SEEDS.into_iter();
+            answer.contradiction = seeds.find_map(|seed| self.simulate(path, (seed, phase), &checked, held.as_ref()));
         }
         answer
     }
