@@ -19,7 +19,7 @@
 
 use chronoseal_clocksync::as6802::{Integrity, Parameters};
 use chronoseal_core::{Duration, NodeId, Priority};
-use chronoseal_scenario::plan::{ClusterPlan, Ethernet};
+use chronoseal_scenario::plan::{ClusterPlan, Ethernet, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::losses::{Cause, Risk};
@@ -38,13 +38,19 @@ pub(super) fn unbounded(view: Ethernet<'_>, has_tasks: bool, arrivals: &Arrivals
     let Some(cluster) = &network.cluster else { return Some(Why::ClusterClocks) };
     let is_busy = |node| arrivals.busy(node) != Ok(Duration::ZERO);
     let reboots = |node: NodeId| view.plan.nodes[node.index()].gateway.as_ref().is_some_and(|own| own.reboot.is_some());
+    // A node has one clock, and cannot follow the time of two segments with it.
+    let has_other_time = |node: NodeId| {
+        let others = view.plan.nodes[node.index()].interfaces.iter().filter(|id| **id != view.id);
+        let mut others = others.filter_map(|id| Ethernet::of(view.plan, *id));
+        others.any(|other| other.segment.sync != Sync::Ideal)
+    };
     let is_other = cluster.parameters.cluster.integrity != Integrity::Standard
         || network.wiring.has_networks()
         || !network.failures.is_empty()
         || !network.frame_losses.is_empty()
         || has_tasks
         || view.attackers().next().is_some()
-        || view.stations().any(|node| is_busy(node) || reboots(node));
+        || view.stations().any(|node| is_busy(node) || reboots(node) || has_other_time(node));
     is_other.then_some(Why::ClusterClocks)
 }
 
