@@ -345,8 +345,7 @@ pub(super) fn risks(wired: &Wired<'_>) -> Vec<Risk> {
 /// True if a frame of a stream can come to its first switch after the one that was made next.
 fn is_overtaken(wired: &Wired<'_>, stream: &EthernetStream<'_>) -> bool {
     let first = wired.view.sub_virtual_links(stream).next().map_or(stream.id, |first| first.id);
-    sent(wired, first)
-        .is_none_or(|sent| sent.at.as_ref().is_ok_and(|at| at.max - at.min >= sent.distance))
+    sent(wired, first).is_none_or(|sent| sent.at.as_ref().is_ok_and(|at| at.max - at.min >= sent.distance))
 }
 
 /// Streams that a gate or a meter on the way of a target measures together with it, with the switch that does.
