@@ -243,7 +243,7 @@ impl Talker {
     #[inline]
     fn write_number(&mut self, frame: &mut [u8]) {
         // Of a message in several frames each has a number.
-        if let (Regulation::Own(regulator), None) = (&mut self.regulation, &self.fragmenter) {
+        if let (Regulation::Own(regulator), None) = (&mut self.regulation, &self.config.datagram) {
             frame[self.secured_len - SequenceNumber::LEN] = regulator.number().0;
         }
     }
