@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use chronoseal_catalog::{Describe, Prepared};
-use chronoseal_core::{DiscardReason, Duration, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId, Work};
+use chronoseal_core::{
+    DiscardReason, Duration, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId, Work,
+};
 use chronoseal_media::topology::Topology;
 use chronoseal_results::rows::{CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, RunRows, WorkRow};
 use chronoseal_scenario::plan::Plan;

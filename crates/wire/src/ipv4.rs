@@ -261,9 +261,7 @@ mod tests {
     /// The example of <https://en.wikipedia.org/wiki/Internet_checksum>, a UDP packet from 192.168.0.1 to 192.168.0.199.
     #[test]
     fn the_checksum_of_a_known_header_fits() {
-        let header = [
-            0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0, 0xc7,
-        ];
+        let header = [0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0, 0xc7];
         assert_eq!(checksum(&[&header]), 0);
         let mut without = header;
         without[10..12].fill(0);

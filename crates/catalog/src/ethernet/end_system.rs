@@ -3,8 +3,8 @@
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::end_system::{
-    Application, CarriedPdu, DatagramConfig, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming,
-    TaskRun, VirtualLinkConfig,
+    Application, CarriedPdu, DatagramConfig, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig,
+    TalkerTiming, TaskRun, VirtualLinkConfig,
 };
 use chronoseal_nodes::reassembly::ReassemblyConfig;
 use chronoseal_nodes::{ClusterConfig, Protection, SyncConfig, TimeAwareConfig};

@@ -74,7 +74,6 @@ impl Fragmenter {
         self.next < self.cut().datagram_len
     }
 
-
     /// Writes the next frame, in front of a trailer of so many bytes, and returns its length.
     fn write(&mut self, frame: &mut [u8], trailer_len: usize, real_bytes: bool) -> usize {
         let (cut, offset) = (self.cut(), self.next);
@@ -85,8 +84,7 @@ impl Fragmenter {
         let frame_len = (data_at + len + trailer_len).max(least);
         frame[..header_len].copy_from_slice(&self.header);
         let udp::Ends { source, destination } = self.config.ends;
-        let header =
-            ipv4::Header { source, destination, identification: self.identification, protocol: PROTOCOL_UDP };
+        let header = ipv4::Header { source, destination, identification: self.identification, protocol: PROTOCOL_UDP };
         header.emit((offset, len), !cut.is_last(offset), &mut frame[header_len..]);
         if real_bytes {
             frame[data_at..frame_len].fill(0);
@@ -203,13 +201,7 @@ impl EndSystem {
     }
 
     /// The message that a frame completes.
-    fn take_fragment(
-        &mut self,
-        rx_at: LocalTime,
-        index: usize,
-        frame: &Frame<'_>,
-        payload: &[u8],
-    ) -> Option<Whole> {
+    fn take_fragment(&mut self, rx_at: LocalTime, index: usize, frame: &Frame<'_>, payload: &[u8]) -> Option<Whole> {
         let number = self.numbered.take().map(|numbered| SequenceNumber(numbered.number as u8));
         let listener = &mut self.listeners[index];
         let stream = listener.config.stream;

@@ -231,7 +231,8 @@ fn no_frame_of_any_network_is_later_than_its_bound() {
         ratios.len(),
         unbounded.len()
     );
-    for (ratios, of) in [(&mut segmented, "in several frames on a bus"), (&mut cut, "longer than a frame on Ethernet")] {
+    for (ratios, of) in [(&mut segmented, "in several frames on a bus"), (&mut cut, "longer than a frame on Ethernet")]
+    {
         ratios.sort_by(f64::total_cmp);
         println!(
             "{} of these ends {of}: median {:.2}, worst {:.2}",

@@ -49,7 +49,11 @@ pub(super) fn released(view: Ethernet<'_>, stream: &EthernetStream<'_>, arrivals
         true => stream.stream.period < link.bag * (last + 1),
         false => arrival.distance < longest_gap(view, stream, link) * (last + 1),
     };
-    if is_behind { Err(Why::GapAboveDistance) } else { Ok(at.later(Duration::ZERO, longest_gap(view, stream, link) * last)) }
+    if is_behind {
+        Err(Why::GapAboveDistance)
+    } else {
+        Ok(at.later(Duration::ZERO, longest_gap(view, stream, link) * last))
+    }
 }
 
 /// The least distance of two frames of a virtual link whose messages have several; `None` for any other stream.

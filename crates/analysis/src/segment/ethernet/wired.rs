@@ -355,10 +355,8 @@ impl<'a> Wired<'a> {
         let len_min = view.plan.container_len_min(stream.id).map(with).unwrap_or(view.shortest_len(stream));
         let gap = virtual_links::gap_of_fragments(view, stream);
         // Of a message that the distance counts all frames come at once.
-        let counted = counted.map_or_else(
-            || if gap.is_some() { u64::from(len_max) } else { view.message_len(stream) },
-            u64::from,
-        );
+        let counted = counted
+            .map_or_else(|| if gap.is_some() { u64::from(len_max) } else { view.message_len(stream) }, u64::from);
         let regulated = |link: &VirtualLink| {
             let busy = self.arrivals.busy(stream.hop.from).ok()?;
             let gap = virtual_links::shortest_gap(view, stream, link);

@@ -19,8 +19,7 @@ const FRAGMENTS: usize = 3;
 const BAG: Duration = Duration::from_ms(8);
 
 fn datagram(mtu: usize) -> Option<DatagramConfig> {
-    let ends =
-        udp::Ends { source: virtual_link::station_ip(NodeId(0)), destination: virtual_link::stream_ip(STREAM) };
+    let ends = udp::Ends { source: virtual_link::station_ip(NodeId(0)), destination: virtual_link::stream_ip(STREAM) };
     let cut = Cut::new(udp::HEADER_LEN + PAYLOAD_LEN + OVERHEAD, mtu);
     Some(DatagramConfig { ends, reassembly: ReassemblyConfig { cut, timeout: TIMEOUT } })
 }
@@ -196,12 +195,8 @@ fn without_real_bytes_a_message_has_the_same_frames_and_is_taken_all_the_same() 
 }
 
 fn linked() -> (Bench, Hearing) {
-    let link = VirtualLinkConfig {
-        ct_id: CT_ID,
-        bag: BAG,
-        priority: Priority::RATE_CONSTRAINED_LOW,
-        is_replicated: false,
-    };
+    let link =
+        VirtualLinkConfig { ct_id: CT_ID, bag: BAG, priority: Priority::RATE_CONSTRAINED_LOW, is_replicated: false };
     let ends = udp::Ends { destination: virtual_link::critical_traffic_ip(CT_ID), ..datagram(1_499).unwrap().ends };
     let datagram = datagram(1_499).map(|datagram| DatagramConfig { ends, ..datagram });
     let talker = TalkerConfig { virtual_link: Some(link), datagram, ..image() };
@@ -239,7 +234,8 @@ fn a_virtual_link_lets_one_fragment_go_in_each_gap_and_numbers_it() {
 #[test]
 fn the_number_of_a_forged_fragment_counts_for_nothing() {
     let (mut camera, mut fusion) = linked();
-    let mut frames = |number| camera.wake(at(PHASE + PERIOD * number)).sent.into_iter().map(|(.., bytes)| bytes).collect();
+    let mut frames =
+        |number| camera.wake(at(PHASE + PERIOD * number)).sent.into_iter().map(|(.., bytes)| bytes).collect();
     let [first, second]: [Vec<Vec<u8>>; 2] = [frames(0), frames(1)];
     let mut forged = first.clone();
     for (number, frame) in forged.iter_mut().enumerate() {

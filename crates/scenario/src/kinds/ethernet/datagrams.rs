@@ -82,11 +82,8 @@ pub(super) fn resolve(
 ) -> (Option<Datagram>, Room) {
     let overhead = request.protection.overhead_bytes();
     let wanted = request.stream.payload_len.saturating_add(overhead);
-    let in_one = |other_way: &str| Room {
-        bytes: in_frame.room,
-        frame: "an Ethernet frame",
-        other_way: other_way.to_owned(),
-    };
+    let in_one =
+        |other_way: &str| Room { bytes: in_frame.room, frame: "an Ethernet frame", other_way: other_way.to_owned() };
     let name = request.segment.name;
     let other_way = if matches!(class, ClassSpec::TimeTriggered) {
         format!(
@@ -163,10 +160,7 @@ pub(super) fn check(
 }
 
 /// Refuses an attack on single frames of a stream whose messages have several.
-pub(super) fn attacked(
-    request: &ThreatRequest<'_>,
-    context: &mut Context<'_>,
-) {
+pub(super) fn attacked(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
     let stream = request.stream.map_or("", |stream| stream.name.as_str());
     context.report(
         Code::NotYet,

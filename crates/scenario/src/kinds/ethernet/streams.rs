@@ -14,8 +14,8 @@ use super::plan::{EthernetHop, EthernetSegment, StreamClass, Sync, VirtualLink};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
 use super::{
-    Memo, classes, datagrams, divisors_help, macsec, networks, ports, replication, routes, stream_filters, sub_virtual_links,
-    virtual_links, windows,
+    Memo, classes, datagrams, divisors_help, macsec, networks, ports, replication, routes, stream_filters,
+    sub_virtual_links, virtual_links, windows,
 };
 use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Segment, Step};
 use crate::limits::*;

@@ -2,9 +2,9 @@
 
 use chronoseal_core::Duration;
 
-use super::{clock_threats, datagrams};
 use super::plan::{EthernetHop, EthernetSegment, Sync};
 use super::spec::EthernetThreatSpec;
+use super::{clock_threats, datagrams};
 use crate::kinds::{Context, ThreatParts, ThreatRequest};
 use crate::limits::FRAME_LEN_MIN;
 use crate::plan::{AttackPlace, ThreatKind};
