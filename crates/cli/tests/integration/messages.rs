@@ -99,6 +99,19 @@ fn a_queue_without_room_for_a_message_is_found_on_paper_and_loses_messages() {
 }
 
 #[test]
+fn a_receiver_that_gives_up_too_soon_is_found_on_paper_and_loses_messages() {
+    let bench = Bench::new();
+    let class = format!("{}, reassembly_timeout = \"1ms\"", CLASSES[0]);
+    bench.write("images.toml", images("", &class));
+    let check = bench.say(&["check", "images.toml"]);
+    check.assert_code(1);
+    assert!(check.out.contains("NOT BOUNDED") && check.out.contains("reassembly_timeout"), "{}", check.out);
+    let run = bench.say(&["run", "images.toml", "--out", "run", "--format", "json"]).json();
+    let image = account(&run, "image");
+    assert_eq!((&image["sent"], &image["discarded"]["frame-missing"]), (&20.into(), &20.into()), "{image}");
+}
+
+#[test]
 fn a_live_run_has_one_row_a_message_too() {
     let bench = Bench::new();
     bench.write("images.toml", images("", CLASSES[0]).replace("sync = \"ideal\"\n", ""));

@@ -74,6 +74,10 @@ impl SegmentBounds for EthernetBounds {
         })
     }
 
+    fn gives_up_after(&self, hop: &HopPlan) -> Option<Duration> {
+        Some(hop.facet.get::<EthernetHop>()?.datagram?.timeout)
+    }
+
     fn scheduled_jobs(
         &self,
         jobs: &Jobs<'_>,
