@@ -84,7 +84,7 @@ fn ip_fragments() {
     write("ip_fragments", "interrupted", &of(&[a, b, a, b, c]));
     write("ip_fragments", "of_another", &of(&[a, other, b, c]));
     let mut changed = c.clone();
-    changed[25] ^= 1;
+    changed[22] ^= 1;
     write("ip_fragments", "changed", &of(&[a, b, &changed]));
     let with_flags = |packet: &[u8], flags: u16| {
         let mut packet = packet.to_vec();
