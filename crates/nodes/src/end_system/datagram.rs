@@ -202,8 +202,10 @@ impl EndSystem {
 
     /// The message that a frame completes.
     fn take_fragment(&mut self, rx_at: LocalTime, index: usize, frame: &Frame<'_>, payload: &[u8]) -> Option<Whole> {
-        let number = self.numbered.take().map(|numbered| SequenceNumber(numbered.number as u8));
         let listener = &mut self.listeners[index];
+        // What is noted of a stream without numbers is of another one's last frame.
+        let numbered = if listener.is_numbered { self.numbered.take() } else { None };
+        let number = numbered.map(|numbered| SequenceNumber(numbered.number as u8));
         let stream = listener.config.stream;
         let collecting = listener.collecting.as_mut()?;
         let packet = match collecting.packet(frame, payload) {

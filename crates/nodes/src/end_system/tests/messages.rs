@@ -269,6 +269,20 @@ fn a_message_of_an_unprotected_virtual_link_from_before_is_out_of_sequence() {
 }
 
 #[test]
+fn the_number_of_another_streams_frame_is_none_of_a_message() {
+    let numbered = Numbered { number: 9, network: 0, came_at: LocalTime::ZERO };
+    let (mut fusion, sent) = (fusion(), messages(2));
+    assert_eq!(told(&mut fusion, &sent[0][..1]), [BEGAN(0)]);
+    for frame in [1, 2] {
+        fusion.bench.0.numbered = Some(numbered);
+        let expected = if frame == 2 { vec![DELIVERED(0)] } else { Vec::new() };
+        assert_eq!(told(&mut fusion, &sent[0][frame..=frame]), expected);
+    }
+    fusion.bench.0.numbered = Some(numbered);
+    assert_eq!(told(&mut fusion, &sent[1]), [BEGAN(1), DELIVERED(1)]);
+}
+
+#[test]
 fn a_stopped_station_sends_no_more_of_a_message() {
     let mut camera = camera(|config| config);
     camera.0.handle_input(at(PHASE), Input::Timeout).unwrap();
