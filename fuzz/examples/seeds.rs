@@ -70,6 +70,36 @@ fn container_pdu() {
     write("container_pdu", "empty", &[0]);
 }
 
+/// Messages in fragments: whole, with one lost, doubled, out of order, changed, overlapping, tiny, and from another message.
+fn ip_fragments() {
+    let of = |packets: &[&Vec<u8>]| -> Vec<u8> {
+        packets.iter().flat_map(|packet| chronoseal_fuzz::ip_record(1, packet)).collect()
+    };
+    let [a, b, c] = &chronoseal_fuzz::ip_message(7)[..] else { panic!("it has three fragments") };
+    let other = &chronoseal_fuzz::ip_message(8)[1];
+    write("ip_fragments", "whole", &of(&[a, b, c]));
+    write("ip_fragments", "lost", &of(&[a, c]));
+    write("ip_fragments", "doubled", &of(&[a, b, b, c]));
+    write("ip_fragments", "out_of_order", &of(&[c, b, a]));
+    write("ip_fragments", "interrupted", &of(&[a, b, a, b, c]));
+    write("ip_fragments", "of_another", &of(&[a, other, b, c]));
+    let mut changed = c.clone();
+    changed[22] ^= 1;
+    write("ip_fragments", "changed", &of(&[a, b, &changed]));
+    let with_flags = |packet: &[u8], flags: u16| {
+        let mut packet = packet.to_vec();
+        packet[6..8].copy_from_slice(&flags.to_be_bytes());
+        packet[10..12].fill(0);
+        let sum = chronoseal_wire::ipv4::checksum(&[&packet[..20]]);
+        packet[10..12].copy_from_slice(&sum.to_be_bytes());
+        packet
+    };
+    write("ip_fragments", "overlapping", &of(&[a, &with_flags(b, 0x2004), b, c]));
+    write("ip_fragments", "beyond_the_end", &of(&[a, &with_flags(b, 0x1ffc)]));
+    write("ip_fragments", "longest", &of(&[&with_flags(c, 0x1fff)]));
+    write("ip_fragments", "late", &[of(&[a]), chronoseal_fuzz::ip_record(60, b)].concat());
+}
+
 /// What a peer says: a whole message in each form, and an answer to our own.
 fn iso_tp() {
     let message: Vec<u8> = (0..150).collect();
@@ -138,6 +168,7 @@ fn main() {
     can();
     container_pdu();
     iso_tp();
+    ip_fragments();
     let critical = virtual_link::critical_traffic_address(DEFAULT_CT_MARKER, 4043);
     let stream = virtual_link::stream_address(StreamId(7));
     write("ethernet_frame", "critical_shortest", &frame(critical, TypeOrLength::Length(46), 60));

@@ -16,6 +16,7 @@ mod can;
 mod container;
 mod fourq;
 mod gptp;
+mod ip_fragments;
 mod iso_tp;
 mod its;
 mod schedule;
@@ -29,6 +30,7 @@ pub use can::{can_bits, can_frame};
 pub use container::container_pdu;
 pub use fourq::{fourq_point, fourq_signature};
 pub use gptp::gptp_message;
+pub use ip_fragments::{ip_fragments, message as ip_message, record as ip_record};
 pub use iso_tp::{Setting as IsoTpSetting, iso_tp, record as iso_tp_record};
 pub use its::{its_packet, sumo_trace};
 pub use schedule::{gate_control_list, schedule_table, stream_table};
@@ -54,6 +56,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("gptp_message", gptp_message),
     ("import_capture", import_capture),
     ("import_table", import_table),
+    ("ip_fragments", ip_fragments),
     ("iso_tp", iso_tp),
     ("its_packet", its_packet),
     ("other_bounds", other_bounds),

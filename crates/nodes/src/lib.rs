@@ -11,6 +11,7 @@
 //!   its segments, can start anew, and can be taken over by an attacker.
 //! - [`container`]: frames in which a gateway has put PDUs of several streams, and what a receiver makes of them.
 //! - [`segmentation::Sender`] and [`segmentation::Receiver`]: messages longer than a CAN frame, as ISO-TP has them.
+//! - [`reassembly::Reassembly`]: messages longer than an Ethernet frame, from their fragments.
 //! - [`attacker::Attacker`]: forges, changes and repeats frames, on a port of its own or on a station's link, and works on clocks.
 //!
 //! How a stream is protected, and what a kind of station cannot do, is in [`protection`], once for all of them.
@@ -50,6 +51,7 @@ pub mod end_system;
 pub mod gateway;
 mod pace;
 pub mod protection;
+pub mod reassembly;
 pub mod segmentation;
 pub mod signal;
 pub mod supervision;

@@ -56,7 +56,13 @@ impl Messages {
                     let FrameLabel { sender, attack, sent_at, .. } = begun.label;
                     About::Message(FrameLabel { sender, attack, sent_at, ..*frame.label })
                 };
-                self.0.remove(&key).map_or(About::Piece, of_message)
+                let is_first = describers[usize::from(frame.label.segment)].part(frame.bytes).is_first();
+                match (self.0.remove(&key), event.kind) {
+                    (Some(begun), _) => of_message(begun),
+                    // Whoever throws the first frame away ends the message.
+                    (None, EventKind::Discarded(_)) if is_first => About::Frame,
+                    (None, _) => About::Piece,
+                }
             }
             _ => About::Frame,
         }

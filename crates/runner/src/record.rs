@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use chronoseal_catalog::{Describe, Prepared};
-use chronoseal_core::{DiscardReason, Duration, Event, EventKind, FramePart, NodeId, SimTime, StreamId, Work};
+use chronoseal_core::{
+    DiscardReason, Duration, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId, Work,
+};
 use chronoseal_media::topology::Topology;
 use chronoseal_results::rows::{CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, RunRows, WorkRow};
 use chronoseal_scenario::plan::Plan;
@@ -102,6 +104,10 @@ impl Recorder {
 
     fn describer(&self, segment: u16) -> &dyn Describe {
         &*self.describers[usize::from(segment)]
+    }
+
+    fn part(&self, frame: &FrameContext<'_>) -> MessagePart {
+        self.describer(frame.label.segment).part(frame.bytes)
     }
 
     /// A row for each frame that was handed to a segment and never seen again. A sender's frames of one stream reach each
@@ -240,9 +246,9 @@ impl Recorder {
     }
 
     /// Keeps a frame as it was seen at a switch, coming in and going out.
-    fn capture(&mut self, node: NodeId, event: &Event, frame: FrameContext<'_>) {
-        let comment = match (event.kind, frame.label.attack) {
-            (EventKind::Discarded(reason), _) => format!("discarded: {}", reason.name()),
+    fn capture(&mut self, node: NodeId, event: Option<&Event>, frame: FrameContext<'_>) {
+        let comment = match (event.map(|event| event.kind), frame.label.attack) {
+            (Some(EventKind::Discarded(reason)), _) => format!("discarded: {}", reason.name()),
             (_, Some(attack)) => format!("{} by an attacker", attack.name()),
             _ => String::new(),
         };
@@ -295,6 +301,8 @@ fn sender(frame: &FrameContext<'_>, of_stream: Option<NodeId>) -> NodeId {
 }
 
 impl Observer for Recorder {
+    const WATCHES_INPUTS: bool = true;
+
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
         self.rows.events.push(EventRow { time: at, node, event: *event });
         self.precision.tell(at, node, event);
@@ -339,12 +347,22 @@ impl Observer for Recorder {
                 | EventKind::ClockCorrected
                 | EventKind::BeaconRejected
         );
+        // A station tells of messages, and what it takes of one in several frames is kept when it comes.
+        let is_told = |frame: &FrameContext<'_>| node >= self.first_own || self.part(frame) == MessagePart::Whole;
         if let Some(frame) = frame
             && self.capture
             && ends_a_frame
             && !self.describer(frame.label.segment).is_shared()
+            && is_told(&frame)
         {
-            self.capture(node, event, frame);
+            self.capture(node, Some(event), frame);
+        }
+    }
+
+    fn taken(&mut self, _: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        let is_shared = || self.describer(frame.label.segment).is_shared();
+        if self.capture && !is_shared() && self.part(&frame) != MessagePart::Whole {
+            self.capture(node, None, frame);
         }
     }
 

@@ -50,6 +50,8 @@ pub const MESSAGES_MAX: u32 = 2_000;
 pub const SEGMENTED_LEN_MAX: u32 = 65_535;
 /// Longest wait of the ends of such a message for one another (ISO 15765-2).
 pub const SEGMENTED_WAIT_MAX: Duration = Duration::from_s(1);
+/// Longest wait for the rest of a message in fragments of IPv4 (RFC 1122 §3.3.2).
+pub const REASSEMBLY_TIMEOUT_MAX: Duration = Duration::from_s(120);
 /// Sets of identifiers that a gateway passes on whole.
 pub const BRIDGES_MAX: u32 = 64;
 /// Changes of a group: what an orchestrator can have before it, and the first key is one of that.

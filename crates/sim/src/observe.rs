@@ -25,6 +25,9 @@ pub trait Observer {
     /// True if it wants [`Self::passing`]; media keep nothing for it otherwise.
     const WATCHES_LINES: bool = false;
 
+    /// True if it wants [`Self::taken`].
+    const WATCHES_INPUTS: bool = Self::WATCHES_LINES;
+
     /// An event at a node, with the frame it is about if there is one.
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>);
 
@@ -75,6 +78,7 @@ pub trait Observer {
 /// Two observers of one run.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const WATCHES_LINES: bool = A::WATCHES_LINES || B::WATCHES_LINES;
+    const WATCHES_INPUTS: bool = A::WATCHES_INPUTS || B::WATCHES_INPUTS;
 
     // Inlined, a context need not be written to memory for each observer to read it back.
     #[inline(always)]

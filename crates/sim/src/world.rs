@@ -123,7 +123,7 @@ impl<M: Medium, O: Observer> World<M, O> {
             }
             Pending::Frame(port, arrived) => {
                 station.current = Some(arrived);
-                if O::WATCHES_LINES {
+                if O::WATCHES_INPUTS {
                     let (departed_at, received_at) = (Some(arrived.departed_at), Some(arrived.received_at));
                     let seen = context(&self.frames, arrived.frame, departed_at, received_at);
                     self.observer.taken(self.now, station.setup.id, seen);

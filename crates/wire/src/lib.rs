@@ -34,12 +34,14 @@ pub mod can;
 pub mod container;
 pub mod ethernet;
 pub mod gptp;
+pub mod ipv4;
 pub mod its;
 pub mod macsec;
 pub mod protocol_control_frame;
 pub mod r_tag;
 pub mod secured_pdu;
 pub mod test_bed_header;
+pub mod udp;
 pub mod virtual_link;
 
 mod field;

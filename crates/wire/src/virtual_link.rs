@@ -8,6 +8,7 @@
 use chronoseal_core::{NodeId, StreamId};
 
 use crate::ethernet::MacAddress;
+use crate::ipv4;
 
 /// The marker of critical traffic unless a scenario chooses another: a locally administered group address that no
 /// ARINC 664 network (03:00:00:00) uses.
@@ -60,6 +61,24 @@ pub const fn stream_address(stream: StreamId) -> MacAddress {
 /// The best-effort stream that `address` names.
 pub fn stream(address: MacAddress) -> Option<StreamId> {
     split(address, STREAM_PREFIX).map(StreamId)
+}
+
+/// The IPv4 address of a station, private to its network: 10.0, then its number.
+pub const fn station_ip(node: NodeId) -> ipv4::Address {
+    let [high, low] = node.0.to_be_bytes();
+    [10, 0, high, low]
+}
+
+/// The IPv4 address of a stream: 239.192, which is for groups within one organisation (RFC 2365 §6.2), then its number.
+pub const fn stream_ip(stream: StreamId) -> ipv4::Address {
+    let [high, low] = stream.0.to_be_bytes();
+    [239, 192, high, low]
+}
+
+/// The IPv4 address of virtual link `ct_id`: 224.224, then its identifier (ARINC 664 part 7).
+pub const fn critical_traffic_ip(ct_id: u16) -> ipv4::Address {
+    let [high, low] = ct_id.to_be_bytes();
+    [224, 224, high, low]
 }
 
 /// The number behind the payload of a virtual link's frame, its last byte before the checksum (ARINC 664 part 7).

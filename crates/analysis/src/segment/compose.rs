@@ -339,6 +339,16 @@ impl<'a> Network<'a> {
         self.plan.segment_ids().flat_map(of_segment).collect()
     }
 
+    /// Refuses what a receiver gives up before it is whole. It looks at what is there when its processor does, and no clock of a plan
+    /// is wrong by more than a thousandth.
+    fn put_together(&self, hop: &HopPlan, at_port: Span, checked: Span) -> Result<Span, Why> {
+        let Some(limit) = self.jobs.row(hop.segment).and_then(|row| row.gives_up_after(hop)) else {
+            return Ok(checked);
+        };
+        let takes = checked.max - at_port.min;
+        if takes + takes / 999 < limit { Ok(checked) } else { Err(Why::GivenUp { takes, limit }) }
+    }
+
     /// Walks every way.
     fn streams(&self, at_ports: &Reached, reached: &Reached, arrivals: &Arrivals) -> Vec<StreamBounds> {
         let is_settled = !reached.0.is_empty() || self.plan.streams.is_empty();
@@ -369,7 +379,8 @@ impl<'a> Network<'a> {
                     ways.entry(*node).or_insert_with(|| {
                         let place = Place::Receiver(*node);
                         let checked = way.span().and_then(|span| {
-                            Ok(span.later(self.jobs.certain(id, hop, *node), arrivals.stay(*node, id)?))
+                            let checked = span.later(self.jobs.certain(id, hop, *node), arrivals.stay(*node, id)?);
+                            self.put_together(hop, at_ports.at(id, hop.segment, *node)?, checked)
                         });
                         way.then(place, checked)
                     });

@@ -29,6 +29,8 @@ pub struct HostFrame {
     pub class: u8,
     /// Its length at most `[byte]`.
     pub len: u64,
+    /// So many frames, none longer, come one behind the other for each message.
+    pub frames: u32,
     /// So many copies of it come, of which the receiver takes one behind the host interface.
     pub copies: usize,
 }
@@ -80,7 +82,8 @@ impl Hosts {
                 };
                 let table = tables.get(hop.segment.index()).and_then(Option::as_ref);
                 let spread = if hop.previous.is_none() { spread(jobs.plan, id, table) } else { Duration::ZERO };
-                let len_min = if stream.collected().is_some() { FRAME_LEN_MIN as u64 } else { frame.len };
+                let is_varying = stream.collected().is_some() || frame.frames > 1;
+                let len_min = if is_varying { FRAME_LEN_MIN as u64 } else { frame.len };
                 for node in &hop.to {
                     let Some(config) = interface(jobs, hop.segment, *node) else { continue };
                     let host = of.entry((*node, hop.segment)).or_insert(Host { config, streams: Vec::new() });
@@ -138,7 +141,8 @@ impl Host {
         let mut unknown = None;
         for other in &self.streams {
             let received = from_the_air(at_ports.at(other.stream, segment, node));
-            let cost = self.config.service(other.frame.len);
+            let longest = self.config.service(other.frame.len);
+            let cost = longest * i64::from(other.frame.frames);
             let frames = match received {
                 Ok(span) => Periodic {
                     period: arrivals.at(other.stream, segment).distance,
@@ -153,9 +157,9 @@ impl Host {
             }
             for _ in 0..other.frame.copies {
                 if other.frame.class == class {
-                    in_class.push((frames, other.frame.len));
+                    in_class.push((frames, other.frame.len * u64::from(other.frame.frames)));
                 }
-                line.queued.push(Queued { class: other.frame.class, frames, longest: cost });
+                line.queued.push(Queued { class: other.frame.class, frames, longest });
             }
         }
         let longest = match unknown {

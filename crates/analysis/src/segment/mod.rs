@@ -111,6 +111,13 @@ pub trait SegmentBounds: Sync {
         None
     }
 
+    /// A receiver gives a message in several frames up of which so long after the first, by its clock, not all have come; `None` if a
+    /// message of this hop is a frame, or if [`Self::bounds`] knows of it.
+    fn gives_up_after(&self, hop: &HopPlan) -> Option<Duration> {
+        let _ = hop;
+        None
+    }
+
     /// What the segment's schedule table lets processors do, and when.
     fn scheduled_jobs(
         &self,
@@ -266,6 +273,17 @@ pub enum Why {
         "its bandwidth allocation gap is longer than the distance in which frames can come there, by clocks that drift, so ever more can wait; write a shorter `bag`"
     )]
     GapAboveDistance,
+    /// A receiver can give a message up whose frames are on their way.
+    #[error(
+        "its receiver gives a message up {limit} after the first frame came, and the last can come {takes} after that: write a longer \
+         `reassembly_timeout`"
+    )]
+    GivenUp {
+        /// At most.
+        takes: Duration,
+        /// By the receiver's clock.
+        limit: Duration,
+    },
     /// No earlier hop brings the stream to the node.
     #[error("no hop brings it there")]
     NotReached,

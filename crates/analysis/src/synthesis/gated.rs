@@ -278,6 +278,12 @@ fn taken(
     if stream.class.virtual_link().is_some() {
         return own("is a virtual link, which its sender spaces by its gap", "give it a `class` with a VLAN tag");
     }
+    if stream.datagram.is_some() {
+        return own(
+            "has messages of several frames, and a window is made for one",
+            "write a `length` that a frame has room for, or several streams with a piece each (`count`)",
+        );
+    }
     if plan.application.is_some() || plan.min_distance.is_some() {
         return own("is sent when its application has something", "give it a `period` alone");
     }

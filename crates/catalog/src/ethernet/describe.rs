@@ -1,14 +1,15 @@
 //! Which slot a frame seen on a wire belongs to.
 
-use chronoseal_core::{Duration, NodeId, Priority, SimTime, StreamId};
+use chronoseal_core::{Duration, MessagePart, NodeId, Priority, SimTime, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::plan::{Ethernet, EthernetStream};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, Frame, TypeOrLength};
 use chronoseal_wire::gptp::ETHERTYPE_PTP;
+use chronoseal_wire::ipv4::{ETHERTYPE_IPV4, Packet};
 use chronoseal_wire::macsec::SecTag;
 use chronoseal_wire::protocol_control_frame::ETHERTYPE_PROTOCOL_CONTROL;
 use chronoseal_wire::test_bed_header::TestBedHeader;
-use chronoseal_wire::virtual_link;
+use chronoseal_wire::{udp, virtual_link};
 
 use crate::{Describe, Description};
 
@@ -189,6 +190,19 @@ fn slots(view: Ethernet<'_>, schedule: &ScheduleTable, stream: &EthernetStream<'
     own.map(over).collect()
 }
 
+/// What a frame of a stream whose messages are longer than one begins with, and what of its message it is.
+fn piece<'a>(frame: &Frame<'a>) -> Option<(&'a [u8], MessagePart)> {
+    if frame.type_or_length() != TypeOrLength::EtherType(ETHERTYPE_IPV4) {
+        return None;
+    }
+    let packet = Packet::parse(frame.payload()).ok()?;
+    match (packet.is_whole(), packet.offset) {
+        (true, _) => None,
+        (false, 0) => Some((packet.data.get(udp::HEADER_LEN..)?, MessagePart::Begins)),
+        (false, _) => Some((&[], MessagePart::Continues)),
+    }
+}
+
 impl Describe for Describer {
     fn stream_of(&self, bytes: &[u8]) -> StreamId {
         self.named(bytes).unwrap_or(StreamId::NONE)
@@ -198,15 +212,24 @@ impl Describe for Describer {
         let Some(stream) = self.named(bytes) else {
             return self.outside(StreamId::NONE, 0, sent_at);
         };
-        let sequence = match SecTag::parse(bytes) {
+        let number = |payload: &[u8]| TestBedHeader::parse(payload).map_or(0, |header| u64::from(header.sequence));
+        let sequence = match (SecTag::parse(bytes), Frame::new_checked(bytes)) {
             // All that can be read of a protected frame.
-            Ok(tag) => u64::from(tag.packet_number),
-            Err(_) => Frame::new_checked(bytes)
-                .ok()
-                .and_then(|frame| TestBedHeader::parse(frame.payload()).ok())
-                .map_or(0, |header| u64::from(header.sequence)),
+            (Ok(tag), _) => u64::from(tag.packet_number),
+            (Err(_), Err(_)) => 0,
+            (Err(_), Ok(frame)) => match piece(&frame) {
+                None => number(frame.payload()),
+                Some((message, MessagePart::Begins)) => number(message),
+                // Only who has put it together with the others knows.
+                Some(_) => return Description { sequence: None, ..self.outside(stream, 0, sent_at) },
+            },
         };
         self.at_slot(stream, sequence, sent_at)
+    }
+
+    fn part(&self, bytes: &[u8]) -> MessagePart {
+        let frame = Frame::new_checked(bytes).ok();
+        frame.and_then(|frame| piece(&frame)).map_or(MessagePart::Whole, |(_, part)| part)
     }
 
     /// A receiver counts the slots of a stream since the cluster started, and says which of them was empty. When it says so

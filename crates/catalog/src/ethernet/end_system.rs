@@ -3,12 +3,14 @@
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::end_system::{
-    Application, CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming,
-    TaskRun, VirtualLinkConfig,
+    Application, CarriedPdu, DatagramConfig, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig,
+    TalkerTiming, TaskRun, VirtualLinkConfig,
 };
+use chronoseal_nodes::reassembly::ReassemblyConfig;
 use chronoseal_nodes::{ClusterConfig, Protection, SyncConfig, TimeAwareConfig};
 use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, StreamClass, Sync, VirtualLink};
-use chronoseal_wire::ethernet::FRAME_LEN_MAX;
+use chronoseal_wire::ethernet::{FRAME_LEN_MAX, HEADER_LEN};
+use chronoseal_wire::{udp, virtual_link};
 
 use crate::{BuildOptions, fill, gateway, pace, protection, signal};
 
@@ -119,15 +121,21 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
         priority: link.priority(),
         is_replicated: target.copies.are_several(),
     };
+    // Of a message in several frames: a frame with room for it.
+    let frame_len = match &target.datagram {
+        None => target.hop.frame_len - target.class.trailer_len(),
+        Some(_) => HEADER_LEN as u32 + target.tag_len() + stream.length,
+    };
     TalkerConfig {
         stream: id,
         timing,
-        frame_len: (target.hop.frame_len - target.class.trailer_len()) as usize,
+        frame_len: frame_len as usize,
         tag: target.tag,
         has_r_tag: target.copies.have_r_tag(),
         fill: fill(plan, id, stream.length.max(target.hop.frame_len * u32::from(!stream.is_relayed())) as usize),
         signal: signal(plan, stream),
         carried: carried(target),
+        datagram: datagram(target),
         virtual_link: target.class.virtual_link().map(regulated),
         protection: if passes { unsealed(view, target) } else { protection(view, target) },
     }
@@ -137,6 +145,19 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
 fn application(target: &EthernetStream<'_>) -> Option<Application> {
     let own = target.stream.application.filter(|_| target.hop.previous.is_none())?;
     Some(Application { phase: own.phase, step: own.step() })
+}
+
+/// How the messages of a stream are sent that are longer than a frame.
+fn datagram(target: &EthernetStream<'_>) -> Option<DatagramConfig> {
+    let datagram = target.datagram?;
+    let destination = match target.class.ct_id() {
+        Some(ct_id) => virtual_link::critical_traffic_ip(ct_id),
+        None => virtual_link::stream_ip(target.id),
+    };
+    Some(DatagramConfig {
+        ends: udp::Ends { source: virtual_link::station_ip(target.hop.from), destination },
+        reassembly: ReassemblyConfig { cut: datagram.cut(), timeout: datagram.timeout },
+    })
 }
 
 /// The PDU in the frames of a stream that gateways carry on.
@@ -188,6 +209,7 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
         replication: target.copies.replication(),
         fills_slots: target.hop.previous.is_none() && target.stream.application.is_none(),
         carried: carried(target),
+        datagram: datagram(target),
         delivers,
         hands_over: gateway::hand_over(view.plan, target.stream, target.hop, node),
         supervision: gateway::supervision(target.stream, node),

@@ -168,3 +168,55 @@ fn tshark_reads_the_redundancy_tags_of_all_copies() {
         assert!(own.iter().any(|row| row[3].contains("copy-eliminated")), "{own:?}");
     }
 }
+
+/// Images of 10 kB past a short stream.
+const IMAGES: &str = r#"schema_version = 2
+name = "images"
+duration = "200ms"
+[segments.backbone.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+class = { best_effort = { priority = 2 } }
+[[nodes]]
+name = "camera"
+[[nodes]]
+name = "fusion"
+[[streams]]
+name = "image"
+from = "camera"
+to = ["fusion"]
+period = "20ms"
+length = "10kB"
+[[streams]]
+name = "speed"
+from = "camera"
+to = ["fusion"]
+period = "10ms"
+length = "100B"
+"#;
+
+#[test]
+#[ignore = "needs tshark"]
+fn tshark_puts_messages_longer_than_a_frame_together_simulated_and_live() {
+    for engine in ["sim", "live"] {
+        let bench = Bench::new();
+        bench.write("images.toml", IMAGES);
+        bench.json(&["run", "images.toml", "--engine", engine, "--capture", "--out", "run"]);
+        // Each frame is there on its way to the switch and on its way from it: of one direction fragments come once.
+        let mut command = Command::new("tshark");
+        command.arg("-r").arg(bench.path("run/capture.pcapng"));
+        command.args(["-Y", "frame.comment contains \"camera arrival\"", "-w"]).arg(bench.path("arrivals.pcapng"));
+        assert!(command.output().expect("tshark starts").status.success());
+        std::fs::copy(bench.path("arrivals.pcapng"), bench.path("run/capture.pcapng")).expect("it was written");
+        let fields = ["ip.fragment.count", "ip.reassembled.length", "udp.length", "udp.dstport", "ip.dst"];
+        let whole = tshark(&bench, "udp", &fields);
+        let expected = ["7", "10008", "10008", "49152", "239.192.0.0"];
+        assert!(whole.len() >= 8 && whole.iter().all(|row| *row == expected), "{engine}: {whole:?}");
+        let checked =
+            "ip.checksum.status == \"Bad\" || udp.checksum.status == \"Bad\" || ip.fragment.error || _ws.malformed";
+        let mut command = Command::new("tshark");
+        command.args(["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-r"]);
+        let output = command.arg(bench.path("arrivals.pcapng")).args(["-Y", checked]).output().expect("it starts");
+        assert!(output.status.success() && output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+}

@@ -15,6 +15,7 @@ mod help;
 mod import;
 mod interrupt;
 mod lint;
+mod messages;
 mod other_tools;
 mod processors;
 mod schedule;

@@ -4,6 +4,7 @@ use chronoseal_core::{DiscardReason, Event, EventKind, LocalTime, StreamId, Work
 
 use super::agenda::Action;
 use super::config::TalkerTiming;
+use super::listener::Listener;
 use super::sub_virtual_links::SubVirtualLinks;
 use super::{Begun, EndSystem, Sealing, Stage, TASK};
 use crate::clock::Clock;
@@ -18,6 +19,9 @@ impl EndSystem {
                 client.lose();
             }
             self.base.push(Event::of(EventKind::SyncLost, StreamId::NONE, 0));
+            return Begun::Something;
+        }
+        if self.is_collecting && self.give_up_overdue(now) {
             return Begun::Something;
         }
         if self.keep_time(now) {
@@ -111,6 +115,10 @@ impl EndSystem {
             ask_for(self.clock.local_time(at));
         }
         self.shared.iter().filter_map(SubVirtualLinks::next_at).for_each(&mut ask_for);
+        if self.is_collecting {
+            let deadline = |listener: &Listener| listener.collecting.as_ref()?.deadline();
+            self.listeners.iter().filter_map(deadline).for_each(&mut ask_for);
+        }
         if self.is_supervising {
             self.listeners.iter().filter_map(|listener| listener.supervision.as_ref()?.due()).for_each(&mut ask_for);
             self.containers.due().into_iter().for_each(&mut ask_for);

@@ -4,6 +4,7 @@ use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_media::recovery::RecoveryConfig;
 use chronoseal_wire::ethernet::VlanTag;
 
+use super::datagram::DatagramConfig;
 use crate::clock::ClusterConfig;
 use crate::container::ContainerConfig;
 use crate::gateway::HandOver;
@@ -70,6 +71,9 @@ pub struct TalkerConfig {
     pub signal: Option<RecordedSignal>,
     /// The PDU in its frames, if gateways carry it on.
     pub carried: Option<CarriedPdu>,
+    /// How its messages are sent, if they are longer than a frame; [`TalkerConfig::frame_len`] is that of a frame with room for one
+    /// then.
+    pub datagram: Option<DatagramConfig>,
     /// What regulates it, if it is a virtual link; its priority stands before that of its timing.
     pub virtual_link: Option<VirtualLinkConfig>,
     /// How it is protected. Trip and reset counters and the group key are not to be had here.
@@ -170,6 +174,8 @@ pub struct ListenerConfig {
     pub fills_slots: bool,
     /// The PDU in its frames, if gateways carry it on.
     pub carried: Option<CarriedPdu>,
+    /// How its messages come, if they are longer than a frame.
+    pub datagram: Option<DatagramConfig>,
     /// True if this station uses the stream; false if it only hands it over.
     pub delivers: bool,
     /// What goes on from here.
@@ -196,6 +202,7 @@ impl ListenerConfig {
             replication: None,
             fills_slots: true,
             carried: None,
+            datagram: None,
             delivers: true,
             hands_over: HandOver::Nothing,
             supervision: None,

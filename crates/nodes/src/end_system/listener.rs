@@ -7,6 +7,7 @@ use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link::SequenceNumber;
 
 use super::config::{CarriedPdu, ListenerConfig, Replication};
+use super::datagram::Collecting;
 use super::redundancy::Redundancy;
 use super::virtual_link::IntegrityCheck;
 use crate::gateway::{HandOver, Mark, Pdu, number_of};
@@ -22,6 +23,8 @@ pub(super) struct Listener {
     /// Frames accepted.
     pub(super) accepted: u64,
     pub(super) supervision: Option<Supervision>,
+    /// What has come of a message that is longer than a frame.
+    pub(super) collecting: Option<Collecting>,
     /// Of a virtual link over one network.
     integrity: IntegrityCheck,
     /// What takes one of several copies.
@@ -95,8 +98,19 @@ impl Listener {
             Replication::Tagged(recovery) => Elimination::Tagged(Box::new(SequenceRecovery::new(recovery))),
         });
         let is_numbered = config.is_virtual_link || elimination.is_some();
-        let integrity = IntegrityCheck::default();
-        Ok(Self { config, opener, seen, accepted: 0, supervision, integrity, elimination, is_numbered, counter: None })
+        let (collecting, integrity) = (config.datagram.map(Collecting::new), IntegrityCheck::default());
+        Ok(Self {
+            config,
+            opener,
+            seen,
+            accepted: 0,
+            supervision,
+            collecting,
+            integrity,
+            elimination,
+            is_numbered,
+            counter: None,
+        })
     }
 
     /// True if several copies of its frames come.
@@ -149,6 +163,15 @@ impl Listener {
             None if self.integrity.admits(number) => Ok(()),
             None => Err(DiscardReason::OutOfSequence),
         }
+    }
+
+    /// The same for a message of several frames with these numbers.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(super) fn message_follows(&mut self, numbers: (SequenceNumber, SequenceNumber)) -> Result<(), DiscardReason> {
+        let admitted = self.integrity.admits_message(numbers.0, numbers.1);
+        if admitted { Ok(()) } else { Err(DiscardReason::OutOfSequence) }
     }
 
     /// What checking a sealed payload of `len` bytes takes; `None` if there is nothing to compute.

@@ -5,6 +5,7 @@ mod agenda;
 mod by_clock;
 mod cluster;
 mod config;
+mod datagram;
 mod due_times;
 mod listener;
 mod receive;
@@ -28,6 +29,8 @@ pub use self::config::{
     Application, CarriedPdu, EndSystemConfig, ListenerConfig, ReceiveWindow, Replication, SendSlot, TalkerConfig,
     TalkerTiming, TaskRun, VirtualLinkConfig,
 };
+
+pub use self::datagram::DatagramConfig;
 
 use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
 
@@ -65,6 +68,10 @@ pub struct EndSystem {
     agenda: Agenda,
     /// True if a listener looks after its frames coming in time.
     is_supervising: bool,
+    /// True if a listener's messages come in several frames.
+    is_collecting: bool,
+    /// What a message is of that has frames to be sent.
+    in_fragments: Option<Sealing>,
     /// True if it has nothing to do by the clock but to send, and its clock is right by itself.
     only_sends: bool,
     /// Virtual links that several of its talkers share.
@@ -113,6 +120,8 @@ enum Begun {
     Something,
     /// A frame that takes no work to be announced first.
     Frame(Sealing),
+    /// Another frame of a message that was made before.
+    Fragment(Sealing),
     /// A frame of a shared virtual link, which was made before.
     Release(usize),
 }
@@ -163,7 +172,8 @@ impl EndSystem {
         let ports = if config.has_second_port { 2 } else { 1 };
         let agenda = Agenda::new(config.cluster_cycle, actions(&config, &talkers, &listeners));
         let is_ideal = config.ideal_clock && matches!(clock, Clock::Beacon(_));
-        let only_sends = is_ideal && agenda.is_empty() && !is_supervising && shared.is_empty();
+        let is_collecting = listeners.iter().any(|listener| listener.collecting.is_some());
+        let only_sends = is_ideal && agenda.is_empty() && !is_supervising && !is_collecting && shared.is_empty();
         let base = NodeBase::with_queue(0..ports, VecDeque::with_capacity(4));
         let base = if matches!(clock, Clock::TimeAware(_)) { base.giving_tokens() } else { base };
         Ok(Self {
@@ -176,6 +186,8 @@ impl EndSystem {
             containers,
             agenda,
             is_supervising,
+            is_collecting,
+            in_fragments: None,
             only_sends,
             shared,
             periodic: DueTimes::default(),
@@ -218,6 +230,7 @@ impl EndSystem {
 
     fn start(&mut self, now: LocalTime) {
         self.running = true;
+        self.in_fragments = None;
         match &mut self.clock {
             Clock::Beacon(_) => {}
             Clock::Cluster(clock) => clock.start(now),
@@ -251,6 +264,9 @@ impl EndSystem {
 
     #[inline(always)]
     fn begin_due(&mut self, now: LocalTime) -> Begun {
+        if let Some(sealing) = self.in_fragments {
+            return Begun::Fragment(sealing);
+        }
         if !self.only_sends {
             match self.begin_by_clock(now) {
                 Begun::Nothing => {}
@@ -294,7 +310,14 @@ impl EndSystem {
     fn finish_send(&mut self, now: LocalTime, sealing: Sealing, frame: &mut [u8]) -> Option<Output> {
         let talker = &mut self.talkers[sealing.talker];
         let sequence = talker.made;
-        let len = talker.make(frame, sealing.signal_time, sealing.freshness, self.config.real_bytes);
+        let (signal_time, freshness, real_bytes) = (sealing.signal_time, sealing.freshness, self.config.real_bytes);
+        let len = match talker.fragmenter.take() {
+            None => talker.make(frame, signal_time, freshness, real_bytes),
+            Some(fragmenter) => {
+                talker.make_message(fragmenter, (signal_time, freshness), real_bytes);
+                0
+            }
+        };
         match talker.next.take() {
             Some(pdu) => self.sent = Some(pdu.mark),
             None => {
@@ -305,6 +328,9 @@ impl EndSystem {
                 };
                 self.base.push(Event { value, ..Event::of(EventKind::Sent, talker.config.stream, sequence) });
             }
+        }
+        if talker.fragmenter.is_some() {
+            return self.send_fragment(sealing, frame);
         }
         let launch_at = match &mut talker.regulation {
             Regulation::Free => sealing.launch_at,
@@ -335,6 +361,11 @@ impl EndSystem {
                     Begun::Something => {}
                     Begun::Frame(sealing) => {
                         if let Some(transmit) = self.finish_send(now, sealing, frame) {
+                            return transmit;
+                        }
+                    }
+                    Begun::Fragment(sealing) => {
+                        if let Some(transmit) = self.send_fragment(sealing, frame) {
                             return transmit;
                         }
                     }
@@ -371,7 +402,7 @@ impl EndSystem {
         if !self.running {
             return None;
         }
-        if !self.outgoing.is_empty() {
+        if !self.outgoing.is_empty() || self.in_fragments.is_some() {
             return Some(LocalTime::from_ps(i64::MIN));
         }
         let next = self.periodic.earliest();

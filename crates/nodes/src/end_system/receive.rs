@@ -21,10 +21,14 @@ pub(super) struct Received {
 
 /// What is known of a frame that came when and as its stream may.
 #[derive(Clone, Copy, Debug, Default)]
-struct Admitted {
+pub(super) struct Admitted {
+    /// The number of its message, if that is known before it is opened.
+    pub(super) sequence: u64,
+    /// The numbers of its first and last frame, if it is a message of several on a virtual link.
+    pub(super) numbers: Option<(SequenceNumber, SequenceNumber)>,
     /// The slots of its stream since the cluster started; `None` if it has none.
-    slot_count: Option<u64>,
-    since_slot: Duration,
+    pub(super) slot_count: Option<u64>,
+    pub(super) since_slot: Duration,
 }
 
 impl EndSystem {
@@ -45,6 +49,9 @@ impl EndSystem {
             };
         };
         match self.admit(rx_at, port, index, &frame) {
+            Ok((payload, _)) if self.listeners[index].collecting.is_some() => {
+                self.receive_fragment(rx_at, index, &frame, payload);
+            }
             Ok((payload, admitted)) => {
                 let mut index = index;
                 if self.listeners[index].is_numbered {
@@ -123,10 +130,10 @@ impl EndSystem {
             return Err(DiscardReason::DuplicateInWindow);
         }
         let slot_count = Some(listener.slot_count(window));
-        Ok((payload, Admitted { slot_count, since_slot: window.since_slot }))
+        Ok((payload, Admitted { slot_count, since_slot: window.since_slot, ..Admitted::default() }))
     }
 
-    fn begin_open(&mut self, now: LocalTime, index: usize, payload: &[u8], admitted: Admitted) {
+    pub(super) fn begin_open(&mut self, now: LocalTime, index: usize, payload: &[u8], admitted: Admitted) {
         if self.config.real_bytes {
             self.work = self.listeners[index].work(payload.len());
         }
@@ -149,7 +156,7 @@ impl EndSystem {
 
     #[inline(always)]
     fn open(&mut self, now: LocalTime, index: usize, payload: &[u8], admitted: Admitted) {
-        let Admitted { slot_count, since_slot } = admitted;
+        let Admitted { slot_count, since_slot, sequence: expected, numbers } = admitted;
         let mut listener = &mut self.listeners[index];
         let opened = listener.open(payload, slot_count, self.config.real_bytes);
         // Numbers follow one another only from frames that are what they say to be.
@@ -161,6 +168,11 @@ impl EndSystem {
                 return self.discard(reason, stream);
             }
             listener = &mut self.listeners[index];
+        }
+        if let (Some(numbers), Ok(_)) = (numbers, &opened)
+            && let Err(reason) = listener.message_follows(numbers)
+        {
+            return self.base.push(Event::of(EventKind::Discarded(reason), listener.config.stream, expected));
         }
         match opened {
             Ok(Opened { sequence, pdu, refused }) => {
@@ -181,7 +193,7 @@ impl EndSystem {
             }
             Err(reason) => {
                 let stream = listener.config.stream;
-                self.discard(reason, stream);
+                self.base.push(Event::of(EventKind::Discarded(reason), stream, expected));
             }
         }
     }

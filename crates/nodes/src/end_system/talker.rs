@@ -10,6 +10,7 @@ use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::virtual_link::{self, SequenceNumber};
 
 use super::config::{CarriedPdu, TalkerConfig, TalkerTiming};
+use super::datagram::Fragmenter;
 use super::virtual_link::Regulator;
 use crate::gateway::{Pdu, SEQUENCE_LEN};
 use crate::pace::{Pace, PaceConfig};
@@ -55,6 +56,8 @@ pub(super) struct Talker {
     pub(super) pace: Pace,
     /// What lets its frames go.
     pub(super) regulation: Regulation,
+    /// Of one whose messages are longer than a frame.
+    pub(super) fragmenter: Option<Box<Fragmenter>>,
     /// True if the sealer counts freshness values by itself.
     seals_by_own_count: bool,
     /// Frames made so far; the sequence number of the next one, and its freshness value but for cycle counters.
@@ -118,7 +121,9 @@ impl Talker {
         };
         let pace = Pace::new(pace, config.stream.0);
         let priority = priority(&config);
+        let fragmenter = config.datagram.map(|datagram| Box::new(Fragmenter::new(datagram, &template, header_len)));
         Ok(Self {
+            fragmenter,
             priority,
             has_slots: matches!(config.timing, TalkerTiming::Slots { .. }),
             tells_wait: config.carried.is_some() || priority != Priority::TIME_TRIGGERED,
@@ -163,6 +168,14 @@ impl Talker {
         let Some(pdu) = self.next.as_ref().filter(|_| self.is_container()) else { return self.config.frame_len };
         let least = (FRAME_LEN_MIN + self.header_len - HEADER_LEN).saturating_sub(self.config.protection.overhead());
         (self.headers_len + pdu.bytes.len()).max(least).min(self.config.frame_len)
+    }
+
+    /// Makes the next message, of which the first frame is then to be written. The parameters are those of [`Self::make`].
+    pub(super) fn make_message(&mut self, mut fragmenter: Box<Fragmenter>, sealing: (Duration, u64), real_bytes: bool) {
+        let sequence = self.made;
+        self.make(&mut fragmenter.bytes, sealing.0, sealing.1, real_bytes);
+        fragmenter.begin(sequence, real_bytes);
+        self.fragmenter = Some(fragmenter);
     }
 
     /// Writes the next frame and returns its length. `freshness` is the slot's count, or the frame's own.
@@ -229,7 +242,8 @@ impl Talker {
     /// Writes the number of a virtual link behind all else, unless it is known only when the frame goes.
     #[inline]
     fn write_number(&mut self, frame: &mut [u8]) {
-        if let Regulation::Own(regulator) = &mut self.regulation {
+        // Of a message in several frames each has a number.
+        if let (Regulation::Own(regulator), None) = (&mut self.regulation, &self.config.datagram) {
             frame[self.secured_len - SequenceNumber::LEN] = regulator.number().0;
         }
     }

@@ -1,5 +1,6 @@
 //! A station as its driver sees it: inputs by hand, every output of each.
 
+mod messages;
 mod numbers;
 
 use chronoseal_core::{DiscardReason, NodeId, Priority, StreamId, TxToken};
@@ -72,6 +73,7 @@ fn talker(protection: Protection) -> TalkerConfig {
         fill: vec![0x5a; FRAME_LEN],
         signal: None,
         carried: None,
+        datagram: None,
         virtual_link: None,
         protection,
     }

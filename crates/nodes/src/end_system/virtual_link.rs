@@ -54,6 +54,13 @@ impl IntegrityCheck {
         number == SequenceNumber::RESET || previous.is_none_or(follows)
     }
 
+    /// The same for a message of several frames, which have the numbers from `first` to `last`: true if it is one of those that can
+    /// follow, however many frames of others were lost in between.
+    pub(super) fn admits_message(&mut self, first: SequenceNumber, last: SequenceNumber) -> bool {
+        let previous = self.previous.replace(last);
+        first == SequenceNumber::RESET || previous.is_none_or(|previous| first.is_ahead_of(previous))
+    }
+
     /// Takes up a number that is known to have been sent, unless it lies behind the one it has.
     pub(super) fn go_forward_to(&mut self, number: SequenceNumber) {
         let is_next = |previous: SequenceNumber| number == SequenceNumber::RESET || number.is_ahead_of(previous);

@@ -56,6 +56,7 @@ pub(crate) fn talker(stream: StreamId, timing: TalkerTiming, protection: Protect
         fill: vec![0x5a; LEN],
         signal: None,
         carried: None,
+        datagram: None,
         virtual_link: None,
         protection,
     }

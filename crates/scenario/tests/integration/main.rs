@@ -6,6 +6,7 @@ mod bus;
 mod clock_threats;
 mod clusters;
 mod containers;
+mod datagrams;
 mod diagnostics;
 mod documents;
 mod gateways;

@@ -71,7 +71,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("via_not_passed", Code::BadVia, "length = \"1000B\"", "length = \"1000B\"\nvia = [\"zone-rear\"]"),
     ("via_leads_nowhere", Code::NoWay, "length = \"8B\"", "length = \"8B\"\nvia = [\"zone-front\"]"),
     ("payload_too_long_on_the_way", Code::FrameTooLong, "length = \"8B\"", "length = \"9B\""),
-    ("payload_too_long_with_tag", Code::FrameTooLong, "length = \"1000B\"", "length = \"1480B\""),
+    ("payload_too_long_with_tag", Code::FrameTooLong, "length = \"1000B\"", "length = \"65490B\""),
     ("protection_too_long", Code::ProtectionTooLong, "length = \"8B\"", "length = \"8B\"\nprotection = \"tagged\""),
     ("deadline_too_short", Code::DeadlineTooShort, "brake-rear = \"6ms\"", "brake-rear = \"300us\""),
     ("deadline_of_no_receiver", Code::UnknownName, "cluster = \"2ms\"", "clustre = \"2ms\""),

@@ -35,7 +35,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("lmax_of_no_frame", Code::OutOfRange, "lmax = \"400B\"", "lmax = \"2000B\""),
     ("lmin_above_the_frame", Code::BadVirtualLink, "lmax = \"400B\"", "lmax = \"400B\", lmin = \"120B\""),
     ("jitter_too_large", Code::OutOfRange, "jitter = \"100us\"", "jitter = \"2s\""),
-    ("no_room_for_the_sequence_number", Code::FrameTooLong, "length = \"1499B\"", "length = \"1500B\""),
+    ("longer_than_a_datagram", Code::FrameTooLong, "length = \"1499B\"", "length = \"65508B\""),
     ("output_jitter", Code::BadVirtualLink, "name = \"altitude\"", "name = \"altitude\"\ncount = 22"),
     ("virtual_link_taken", Code::BadCtId, "length = \"1499B\"", "length = \"1499B\"\nafdx = { ct_id = 7 }"),
     (

@@ -40,6 +40,8 @@ struct Outcome {
     ratios: Vec<f64>,
     /// Those of streams that are sent in several frames on a bus.
     segmented: Vec<f64>,
+    /// Those of streams whose messages are longer than a frame on Ethernet.
+    cut: Vec<f64>,
     /// Ends without a bound, with the reason.
     unbounded: Vec<String>,
     /// Ends at which a frame came later than its bound, or earlier than it can.
@@ -166,6 +168,10 @@ fn compare(plan: &Plan, bounds: &[StreamBounds], watch: &Watch) -> Outcome {
                         if hops.iter().any(|hop| hop.class == "segmented message") {
                             outcome.segmented.push(ratio);
                         }
+                        let is_cut = |view: Ethernet<'_>| view.stream(stream.stream)?.datagram;
+                        if hops.iter().any(|hop| Ethernet::of(plan, hop.segment).and_then(is_cut).is_some()) {
+                            outcome.cut.push(ratio);
+                        }
                     }
                 }
             }
@@ -200,7 +206,7 @@ fn no_frame_of_any_network_is_later_than_its_bound() {
     let wanted = from_environment("BOUNDS_NETWORKS").unwrap_or(NETWORKS);
     let mut seeds = only.map_or(0..u64::MAX, |seed| seed..seed + 1);
     let (mut ratios, mut unbounded, mut tried, mut several, mut collecting) = (Vec::new(), Vec::new(), 0, 0, 0);
-    let mut segmented = Vec::new();
+    let (mut segmented, mut cut) = (Vec::new(), Vec::new());
     while let Some(seed) = seeds.next().filter(|_| tried < wanted) {
         let network = Network::of(seed, Scope::Lossless);
         let Some(outcome) = outcome(&plan_of(&network)) else { continue };
@@ -213,6 +219,7 @@ fn no_frame_of_any_network_is_later_than_its_bound() {
         }
         ratios.extend(outcome.ratios);
         segmented.extend(outcome.segmented);
+        cut.extend(outcome.cut);
         unbounded.extend(outcome.unbounded.into_iter().map(|end| format!("seed {seed}: {end}")));
     }
     ratios.sort_by(f64::total_cmp);
@@ -224,15 +231,19 @@ fn no_frame_of_any_network_is_later_than_its_bound() {
         ratios.len(),
         unbounded.len()
     );
-    segmented.sort_by(f64::total_cmp);
-    println!(
-        "{} of these ends in several frames: median {:.2}, worst {:.2}",
-        segmented.len(),
-        statistics::median(&segmented).unwrap_or_default(),
-        segmented.last().copied().unwrap_or_default()
-    );
+    for (ratios, of) in [(&mut segmented, "in several frames on a bus"), (&mut cut, "longer than a frame on Ethernet")]
+    {
+        ratios.sort_by(f64::total_cmp);
+        println!(
+            "{} of these ends {of}: median {:.2}, worst {:.2}",
+            ratios.len(),
+            statistics::median(ratios).unwrap_or_default(),
+            ratios.last().copied().unwrap_or_default()
+        );
+    }
     if only.is_none() {
         assert!(segmented.len() as u64 * 5 >= tried, "too few in several frames to tell: {}", segmented.len());
+        assert!(cut.len() as u64 * 5 >= tried, "too few longer than a frame to tell: {}", cut.len());
         assert!(several * 3 >= tried, "too few of several segments to tell");
         assert!(collecting * 8 >= tried, "too few with frames of several PDUs to tell");
         // What is not bounded is overloaded, or near to it, which few networks are.

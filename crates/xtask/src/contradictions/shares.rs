@@ -29,6 +29,7 @@ const FEATURES: &[Feature] = &[
     feature("virtual links", |text| text.contains("rate_constrained")),
     feature("sub-virtual links", |text| text.contains("sub_virtual_link_of = ")),
     feature("frames above 1000 B", |text| lengths(text).any(|len| len > 1_000)),
+    feature("messages longer than a frame", |text| lengths(text).any(|len| len > 1_500)),
     feature("frames up to 64 B", |text| lengths(text).any(|len| len <= 64)),
     feature("precision of 2 us or less", small_precision),
     feature("drift", |text| ["drift = \"1", "drift = \"-1", "seeded"].iter().any(|part| text.contains(part))),

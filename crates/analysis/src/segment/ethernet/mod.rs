@@ -49,7 +49,11 @@ impl SegmentBounds for EthernetBounds {
         let own: &EthernetHop = hop.facet.get()?;
         let (class, header) = (&own.class, HEADER_LEN as u32 + own.tags_len());
         let number = class.ct_id().unwrap_or(stream.0);
-        mac_work(plan, stream, hop, number, hop.frame_len.saturating_sub(header + class.trailer_len()))
+        let payload_len = match own.datagram {
+            None => hop.frame_len.saturating_sub(header + class.trailer_len()),
+            Some(_) => plan.streams[stream.index()].length,
+        };
+        mac_work(plan, stream, hop, number, payload_len)
     }
 
     fn is_in_slots(&self, hop: &HopPlan) -> bool {
@@ -61,12 +65,17 @@ impl SegmentBounds for EthernetBounds {
     }
 
     fn host_frame(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<HostFrame> {
-        let EthernetHop { class, copies, .. } = hop.facet.get()?;
+        let EthernetHop { class, copies, datagram, .. } = hop.facet.get()?;
         Some(HostFrame {
+            frames: datagram.map_or(1, |datagram| datagram.frames()),
             copies: copies.count(),
             class: class.priority().0,
             len: u64::from(plan.secured_len(&plan.streams[stream.index()], hop)),
         })
+    }
+
+    fn gives_up_after(&self, hop: &HopPlan) -> Option<Duration> {
+        Some(hop.facet.get::<EthernetHop>()?.datagram?.timeout)
     }
 
     fn scheduled_jobs(
@@ -170,7 +179,7 @@ impl SegmentBounds for EthernetBounds {
 }
 
 /// True for one switch whose links are alike and kept free for frames in slots, with no more to it than its schedule, strict
-/// priorities and a beacon.
+/// priorities, a beacon and messages of a frame each.
 fn is_simple(view: Ethernet<'_>) -> bool {
     let has_slots = view.streams().any(|stream| stream.class.is_time_triggered());
     let is_kept_free = !has_slots || view.segment.integration == Integration::TimelyBlock;
@@ -180,6 +189,7 @@ fn is_simple(view: Ethernet<'_>) -> bool {
         && is_switch_led
         && !threats::are_there(view)
         && !virtual_links::are_shared(view)
+        && view.streams().all(|stream| stream.datagram.is_none())
 }
 
 /// Why nothing is bounded where clocks are kept together in a way, if so.

@@ -221,7 +221,7 @@ impl RoutedStream {
     }
 
     /// True if its frames are not all of one length.
-    fn is_varying(&self) -> bool {
+    pub(super) fn is_varying(&self) -> bool {
         self.len_min != self.len_max || self.counted_len != self.len_max
     }
 

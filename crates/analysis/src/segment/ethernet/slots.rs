@@ -99,7 +99,11 @@ impl<'a> Slots<'a> {
         let counted = counted.filter(|_| self.arrivals.counts_pdus(stream.id, self.view.id));
         let alone = counted
             .map(|len| speed.occupancy(u64::from(relayed_frame_len(len, overhead) + overhead + stream.tag_len())));
-        let cost = alone.unwrap_or(longest);
+        // All frames of a message come at once.
+        let message = stream
+            .datagram
+            .map(|datagram| longest * i64::from(datagram.frames() - 1) + speed.occupancy(u64::from(datagram.last())));
+        let cost = alone.or(message).unwrap_or(longest);
         Queued { class, frames: Periodic { period, jitter, cost }, longest }
     }
 

@@ -138,8 +138,10 @@ struct Passing {
     stream: StreamId,
     /// With header and checksum `[byte]`.
     len: u64,
-    /// Without header and tag `[byte]`.
+    /// Without header and tag, of the longest frame `[byte]`.
     sdu: u64,
+    /// The same of all frames that the distance counts `[byte]`.
+    sdus: u64,
     distance: Duration,
     /// `None` if nothing bounds it.
     jitter: Option<Duration>,
@@ -222,10 +224,15 @@ fn passing(wired: &Wired<'_>, solved: &Solved<'_>) -> Vec<(u16, Neighbour, Passi
         let links = sent.hops.iter().map(|(link, _)| &wired.routed.links[*link]).filter(|link| link.enters_switch);
         for (link, entered) in links.zip(solved.entered(index)) {
             let Some(switch) = number(link.to) else { continue };
+            let (sdu, fcs) = (sdu_of(&stream, sent.len_max), FCS_LEN as u64);
+            // Each frame of a message that comes at once has a header and a checksum.
+            let message = stream.datagram.filter(|_| sent.counted_len > sent.len_max);
+            let frames = message.map_or(1, |datagram| u64::from(datagram.frames()));
             let passing = Passing {
                 stream: stream.id,
-                len: sent.counted_len + FCS_LEN as u64,
-                sdu: sdu_of(&stream, sent.len_max),
+                len: message.map_or(sent.counted_len, |datagram| datagram.total()) + frames * fcs,
+                sdu,
+                sdus: sdu * frames,
                 distance: sent.distance,
                 jitter: entered.ok().map(Span::jitter),
                 windows: None,
@@ -274,6 +281,7 @@ fn in_slots(wired: &Wired<'_>, stream: &EthernetStream<'_>, hop: usize, trunk: O
         stream: stream.id,
         len: len + FCS_LEN as u64,
         sdu: sdu_of(stream, len),
+        sdus: sdu_of(stream, len),
         distance: distance.max(Duration::from_ps(1)),
         jitter: windows.iter().map(|window| window.jitter()).max().filter(|_| is_known),
         windows: Some(windows).filter(|_| is_known),
@@ -326,7 +334,7 @@ impl Found<'_> {
         let in_interval = |lasts: Duration| {
             let octets = |passing: &&Passing| {
                 let frames = (lasts + passing.jitter?).div_floor(passing.distance) + 1;
-                Some(passing.sdu.saturating_mul(u64::try_from(frames).ok()?))
+                Some(passing.sdus.saturating_mul(u64::try_from(frames).ok()?))
             };
             group.iter().try_fold(0u64, |sum, passing| Some(sum.saturating_add(octets(passing)?)))
         };

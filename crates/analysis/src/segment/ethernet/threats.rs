@@ -19,7 +19,8 @@ use std::collections::BTreeSet;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_scenario::plan::{
-    AttackPlace, Ethernet, EthernetStream, FilterPlan, Neighbour, Plan, SegmentId, Sync, ThreatKind, VirtualLink,
+    AttackPlace, Copies, Ethernet, EthernetStream, FilterPlan, Neighbour, Plan, SegmentId, Sync, ThreatKind,
+    VirtualLink,
 };
 use chronoseal_wire::ethernet::{FCS_LEN, FRAME_LEN_MIN};
 
@@ -342,8 +343,19 @@ pub(super) fn risks(wired: &Wired<'_>) -> Vec<Risk> {
     found
 }
 
-/// True if a frame of a stream can come to its first switch after the one that was made next.
+/// True if a frame of a stream can come to its first switch after the one that was made next, and somebody sees that.
 fn is_overtaken(wired: &Wired<'_>, stream: &EthernetStream<'_>) -> bool {
+    let is_numbered = stream.class.virtual_link().is_some()
+        || stream.stream.is_relayed()
+        || !matches!(stream.copies, Copies::One(_))
+        || !wired.view.protection_of(stream).is_replayable();
+    if stream.datagram.is_some() {
+        // Its fragments leave back to back.
+        return true;
+    }
+    if !is_numbered {
+        return false;
+    }
     let first = wired.view.sub_virtual_links(stream).next().map_or(stream.id, |first| first.id);
     sent(wired, first).is_none_or(|sent| sent.at.as_ref().is_ok_and(|at| at.max - at.min >= sent.distance))
 }

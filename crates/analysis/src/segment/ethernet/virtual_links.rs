@@ -16,6 +16,12 @@
 //!
 //! Behind the regulator all of them are one flow with the gap of the virtual link and its longest frame.
 //!
+//! # Messages of several frames
+//! The `n` frames of a message are handed to the regulator together, and it lets one go in each gap. So the last of them goes
+//! `n - 1` gaps after the first, which waits for nothing if a message has a gap for each of its frames. When its frames are due is
+//! counted from the instant at which the message is, from the first that can go to the last that has to, and behind the regulator
+//! they are a gap apart.
+//!
 //! # Policing
 //! An account of `Lmax (1 + J / BAG)` pays for every frame of a virtual link whose frames are due a gap apart and come to the
 //! switch with a jitter of at most `J`. The gap counts as policing has it, shortened by what it tolerates of clocks. Both what the
@@ -37,9 +43,23 @@ pub(super) fn released(view: Ethernet<'_>, stream: &EthernetStream<'_>, arrivals
         let wait = until_its_turn(view, (stream, link), arrivals)?;
         return Ok(at.later(Duration::ZERO, wait + arrivals.busy(stream.hop.from)?));
     }
+    let last = i64::from(stream.frames() - 1);
     // Where a stream begins its period and the gap are of one clock.
-    let is_behind = !arrival.begins && arrival.distance < longest_gap(view, stream, link);
-    if is_behind { Err(Why::GapAboveDistance) } else { Ok(at) }
+    let is_behind = match arrival.begins {
+        true => stream.stream.period < link.bag * (last + 1),
+        false => arrival.distance < longest_gap(view, stream, link) * (last + 1),
+    };
+    if is_behind {
+        Err(Why::GapAboveDistance)
+    } else {
+        Ok(at.later(Duration::ZERO, longest_gap(view, stream, link) * last))
+    }
+}
+
+/// The least distance of two frames of a virtual link whose messages have several; `None` for any other stream.
+pub(super) fn gap_of_fragments(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Option<Duration> {
+    let link = stream.class.virtual_link().filter(|_| stream.datagram.is_some())?;
+    Some(shortest_gap(view, stream, link))
 }
 
 /// True if streams of a segment share virtual links.
@@ -104,8 +124,10 @@ pub(super) fn policed(
             // They are counted from the regulator that they share.
             return beyond(entered.jitter(), shortest_gap(view, stream, link), charged);
         }
-        let whole = beyond(entered.jitter(), arrival.distance, charged);
-        let behind_regulator = entered.jitter() - ready.jitter() + busy.ok()?;
+        // What waits for the turn of its frame is not late by it.
+        let waits = longest_gap(view, stream, link) * i64::from(stream.frames() - 1);
+        let whole = beyond(entered.jitter(), arrival.distance, charged).filter(|_| stream.datagram.is_none());
+        let behind_regulator = entered.jitter() - waits - ready.jitter() + busy.ok()?;
         let regulated = beyond(behind_regulator, shortest_gap(view, stream, link), charged);
         whole.into_iter().chain(regulated).min()
     });

@@ -142,7 +142,7 @@ fn undisturbed(wired: &Wired<'_>, walked: BTreeMap<usize, Option<Vec<Stay>>>) ->
 fn due(wired: &Wired<'_>, sent: &RoutedStream) -> Option<(Duration, Duration)> {
     let (plan, id) = (wired.view.plan, sent.stream?);
     let stream = wired.view.stream(id)?;
-    let is_plain = sent.sharers.is_empty() && sent.regulated.is_none() && sent.len_min == sent.len_max;
+    let is_plain = sent.sharers.is_empty() && sent.regulated.is_none() && !sent.is_varying();
     if !is_plain || !matches!(stream.copies, Copies::One(_)) {
         return None;
     }

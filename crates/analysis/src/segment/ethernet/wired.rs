@@ -352,7 +352,11 @@ impl<'a> Wired<'a> {
         // A PDU that counts by itself is alone in its frame; a frame of several takes no longer than one for each.
         let counted = view.plan.contained_len_max(stream.id);
         let counted = counted.filter(|_| self.arrivals.counts_pdus(stream.id, view.id)).map(with);
-        let len_min = view.plan.container_len_min(stream.id).map(with);
+        let len_min = view.plan.container_len_min(stream.id).map(with).unwrap_or(view.shortest_len(stream));
+        let gap = virtual_links::gap_of_fragments(view, stream);
+        // Of a message that the distance counts all frames come at once.
+        let counted = counted
+            .map_or_else(|| if gap.is_some() { u64::from(len_max) } else { view.message_len(stream) }, u64::from);
         let regulated = |link: &VirtualLink| {
             let busy = self.arrivals.busy(stream.hop.from).ok()?;
             let gap = virtual_links::shortest_gap(view, stream, link);
@@ -363,13 +367,13 @@ impl<'a> Wired<'a> {
             stream: Some(stream.id),
             priority: class,
             at: self.slots.released(stream).map(|at| at.later(driver.min, driver.max + later)),
-            distance: arrival.distance,
+            distance: gap.unwrap_or(arrival.distance),
             committed: Some(ports::bucket(view, stream)),
             regulated: stream.class.virtual_link().and_then(regulated),
             sharers: Vec::new(),
-            counted_len: u64::from(counted.unwrap_or(len_max)),
+            counted_len: counted,
             len_max: u64::from(len_max),
-            len_min: u64::from(len_min.unwrap_or(len_max)),
+            len_min: u64::from(len_min),
             hops,
             ends,
         })

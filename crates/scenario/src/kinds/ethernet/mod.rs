@@ -3,6 +3,7 @@
 mod classes;
 mod clock_threats;
 mod clocks;
+pub(crate) mod datagrams;
 mod eliminations;
 mod failures;
 pub mod filter_spec;

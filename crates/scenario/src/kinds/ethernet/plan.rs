@@ -8,6 +8,7 @@ use chronoseal_wire::virtual_link::SequenceNumber;
 use chronoseal_wire::ethernet::{VLAN_TAG_LEN, VlanTag};
 use chronoseal_wire::r_tag::R_TAG_LEN;
 
+use super::datagrams::{self, Datagram};
 use super::macsec::Macsec;
 use super::networks::{Copies, NetworkName};
 use super::ports::Ports;
@@ -323,6 +324,8 @@ pub struct EthernetHop {
     pub committed: Option<Committed>,
     /// How many copies of its frames are sent, and over what.
     pub copies: Copies,
+    /// Its messages, if they are longer than a frame.
+    pub datagram: Option<Datagram>,
     /// The scenario's entry that it comes from, if it is one of its own.
     pub entry: Option<usize>,
 }
@@ -350,7 +353,8 @@ fn tags_len(tag: Option<VlanTag>, copies: &Copies) -> u32 {
 
 impl From<StreamClass> for EthernetHop {
     fn from(class: StreamClass) -> Self {
-        Self { class, over: None, tag: None, committed: None, copies: Copies::One(NetworkName::A), entry: None }
+        let copies = Copies::One(NetworkName::A);
+        Self { class, over: None, tag: None, committed: None, copies, datagram: None, entry: None }
     }
 }
 
@@ -384,15 +388,22 @@ pub struct EthernetStream<'p> {
     pub committed: Option<Committed>,
     /// How many copies of its frames are sent, and over what.
     pub copies: &'p Copies,
+    /// Its messages, if they are longer than a frame: its frames are fragments of them.
+    pub datagram: Option<Datagram>,
     /// The scenario's entry that it comes from, if it is one of its own.
     pub entry: Option<usize>,
 }
 
 impl<'p> EthernetStream<'p> {
     fn of(id: StreamId, stream: &'p StreamPlan, hop: &'p HopPlan) -> Option<Self> {
-        let EthernetHop { class, over, tag, committed, copies, entry } = hop.facet.get()?;
-        let (over, tag, committed) = (over.as_deref(), *tag, *committed);
-        Some(Self { id, stream, hop, class: *class, over, tag, committed, copies, entry: *entry })
+        let EthernetHop { class, over, tag, committed, copies, datagram, entry } = hop.facet.get()?;
+        let (over, tag, committed, datagram) = (over.as_deref(), *tag, *committed, *datagram);
+        Some(Self { id, stream, hop, class: *class, over, tag, committed, copies, datagram, entry: *entry })
+    }
+
+    /// How many frames a message of it has.
+    pub fn frames(&self) -> u32 {
+        datagrams::frames(self.datagram.as_ref())
     }
 
     /// What its tags add to a frame `[byte]`.
@@ -477,16 +488,28 @@ impl<'p> Ethernet<'p> {
         self.plan.protection_on(stream.stream, stream.hop)
     }
 
-    /// A frame of a stream with its protection, without checksum `[byte]`.
+    /// A frame of a stream with its protection, without checksum; the longest one if its messages have several `[byte]`.
     pub fn secured_len(self, stream: &EthernetStream<'_>) -> u32 {
         self.plan.secured_len(stream.stream, stream.hop)
     }
 
-    /// The bucket to which asynchronous shapers hold a stream: as it was written, or its longest frame and one such frame in each
-    /// period, with 200 ppm more: the clocks of two stations of IEEE 802.3 differ by no more.
+    /// All frames of a message of a stream with its protection, and what each but the last costs beyond its own `[byte]`.
+    pub fn message_len(self, stream: &EthernetStream<'_>) -> u64 {
+        let between = u64::from(stream.frames() - 1) * self.segment.counted_bytes();
+        stream.datagram.map_or_else(|| u64::from(self.secured_len(stream)), |datagram| datagram.total()) + between
+    }
+
+    /// The shortest frame of a stream, the last one of a message that has several `[byte]`.
+    pub fn shortest_len(self, stream: &EthernetStream<'_>) -> u32 {
+        let longest = self.secured_len(stream);
+        stream.datagram.map_or(longest, |datagram| datagram.last().min(longest))
+    }
+
+    /// The bucket to which asynchronous shapers hold a stream: as it was written, or its longest message and one such message in
+    /// each period, with 200 ppm more: the clocks of two stations of IEEE 802.3 differ by no more.
     pub fn committed_of(self, stream: &EthernetStream<'_>) -> Committed {
         stream.committed.unwrap_or_else(|| {
-            let burst = u64::from(self.secured_len(stream)) + self.segment.counted_bytes();
+            let burst = self.message_len(stream) + self.segment.counted_bytes();
             // 8 bits, 10^12 ps, and 200 ppm more.
             let bits = u128::from(burst) * 8_001_600_000_000;
             let period = u128::try_from(stream.stream.period.as_ps().max(1)).unwrap_or(1);

@@ -236,6 +236,10 @@ pub struct EthernetStreamSpec {
     /// period with 200 ppm more for clocks that differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<CommittedSpec>,
+    /// Of a stream whose messages are longer than a frame, and so UDP datagrams in fragments of IPv4: a receiver gives a message up of
+    /// which so long after the first fragment not all have come, up to 2min. Default: 15s (RFC 791).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reassembly_timeout: Option<Quantity<Duration>>,
 }
 
 /// What an attack has on an Ethernet segment.

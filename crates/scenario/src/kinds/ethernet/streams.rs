@@ -8,22 +8,20 @@ use chronoseal_wire::ethernet::VLAN_TAG_LEN;
 use chronoseal_wire::r_tag::R_TAG_LEN;
 use chronoseal_wire::virtual_link::SequenceNumber;
 
+use super::datagrams::InFrame;
 use super::networks::Copies;
 use super::plan::{EthernetHop, EthernetSegment, StreamClass, Sync, VirtualLink};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
 use super::{
-    Memo, classes, divisors_help, macsec, networks, ports, replication, routes, stream_filters, sub_virtual_links,
-    virtual_links, windows,
+    Memo, classes, datagrams, divisors_help, macsec, networks, ports, replication, routes, stream_filters,
+    sub_virtual_links, virtual_links, windows,
 };
-use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step};
+use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Segment, Step};
 use crate::limits::*;
 use crate::plan::Facet;
 use crate::problem::Code;
 use crate::shape::shortened;
-
-/// Nothing cuts a PDU on Ethernet.
-const OTHER_WAY: &str = ", or several streams with a piece each (`count`)";
 
 /// A stream's way over the segment; the identifier of a time-triggered one is still to be found if it is 0.
 pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option<HopParts> {
@@ -52,7 +50,15 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     };
     // A tag comes on top, so that a switch that takes it off has nothing to fill up (IEEE 802.1Q-2022 annex G).
     let r_tag_len = if spec.replication.is_some() { R_TAG_LEN as u32 } else { 0 };
-    let frame_len = untagged_len + if tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 } + r_tag_len;
+    let tags_len = if tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 } + r_tag_len;
+    let in_frame = InFrame { room: FRAME_LEN_MAX - header - trailer, trailer_len: trailer, tags_len };
+    let (datagram, room) = datagrams::resolve(request, (&spec, written), &in_frame, context);
+    let frame_len = match &datagram {
+        None => untagged_len + tags_len,
+        // Its protection is in one of its frames, or in two: with it none is longer than this.
+        Some(datagram) => datagram.longest() - overhead,
+    };
+    let frames = datagrams::frames(datagram.as_ref());
     let committed = spec.committed.map(|committed| ports::committed(&request.table, committed, context));
     let ct_id = spec.ct_id.unwrap_or(0);
     let class = match written {
@@ -60,7 +66,9 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         ClassSpec::BestEffort(best_effort) => StreamClass::BestEffort { priority: best_effort.priority },
         ClassSpec::Vlan(vlan) => StreamClass::BestEffort { priority: vlan.pcp },
         ClassSpec::RateConstrained(link) => {
-            let link = virtual_links::resolve(request, (link, class_at.clone()), frame_len + overhead, context);
+            let shortest = datagram.map_or(frame_len + overhead, |datagram| datagram.last());
+            let lens = virtual_links::FrameLens { frames, longest: frame_len + overhead, shortest };
+            let link = virtual_links::resolve(request, (link, class_at.clone()), lens, context);
             StreamClass::RateConstrained(VirtualLink { ct_id, ..link })
         }
     };
@@ -73,16 +81,25 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         Some(replication) => replication::copies(request, (&spec, written), replication, context)?,
         None => networks::copies(request, (&spec, class, written, &class_at), segment, context),
     };
+    if datagram.is_some() {
+        datagrams::check(request, (&spec, &copies), context);
+    }
     let over = routes::over(&request.table, spec.switches.as_deref(), memo, context);
     protection(request, class, context);
-    let link = shortest_link(segment, frame_len + overhead);
+    let link = match &datagram {
+        None => shortest_link(segment, frame_len + overhead) * 2,
+        Some(datagram) => {
+            let last = shortest_link(segment, datagram.last());
+            shortest_link(segment, datagram.longest()) * i64::from(frames - 1) + last * 2
+        }
+    };
     Some(HopParts {
         frame_len,
         class: if tag.is_some() { "vlan" } else { class.name() },
-        facet: Facet::new(EthernetHop { class, over, tag, committed, copies, entry: None }),
+        facet: Facet::new(EthernetHop { class, over, tag, committed, copies, datagram, entry: None }),
         has_slots: class.is_time_triggered(),
-        room: Room { bytes: FRAME_LEN_MAX - header - trailer, frame: "an Ethernet frame", other_way: OTHER_WAY.into() },
-        wire_time: link * 2 + segment.forwarding_delay + segment.forwarding_jitter.min,
+        room,
+        wire_time: link + segment.forwarding_delay + segment.forwarding_jitter.min,
     })
 }
 

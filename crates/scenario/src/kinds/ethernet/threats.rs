@@ -2,9 +2,9 @@
 
 use chronoseal_core::Duration;
 
-use super::clock_threats;
 use super::plan::{EthernetHop, EthernetSegment, Sync};
 use super::spec::EthernetThreatSpec;
+use super::{clock_threats, datagrams};
 use crate::kinds::{Context, ThreatParts, ThreatRequest};
 use crate::limits::FRAME_LEN_MIN;
 use crate::plan::{AttackPlace, ThreatKind};
@@ -31,6 +31,11 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
     if let ThreatKind::OnClocks(threat) = request.kind {
         let every = clock_threats::resolve(request, segment, threat, context);
         return Some(ThreatParts { attacker: attacker(request), at_slot_offset: Duration::ZERO, every, facet: None });
+    }
+    let is_cut = |hop: &EthernetHop| hop.datagram.is_some();
+    if request.hop().and_then(|hop| hop.facet.get()).is_some_and(is_cut) {
+        datagrams::attacked(request, context);
+        return None;
     }
     babbling(request, context);
     place(request, context);

@@ -35,17 +35,28 @@ pub(super) fn bag_within(period: Duration) -> Duration {
     bag
 }
 
-/// The virtual link of a stream whose frames have `secured_len` bytes without checksum, still without its identifier.
+/// The frames of a message, with protection and without checksums.
+#[derive(Clone, Copy)]
+pub(super) struct FrameLens {
+    /// How many there are.
+    pub(super) frames: u32,
+    /// `[byte]`
+    pub(super) longest: u32,
+    /// `[byte]`
+    pub(super) shortest: u32,
+}
+
+/// The virtual link of a stream whose messages have these frames, still without its identifier.
 pub(super) fn resolve(
     request: &HopRequest<'_>,
     (spec, written_at): (RateConstrainedSpec, Place<'_>),
-    secured_len: u32,
+    lens: FrameLens,
     context: &mut Context<'_>,
 ) -> VirtualLink {
     let at = |key: &'static str| written_at.clone().key("rate_constrained").key(key);
     let is_standard = request.segment.memo().is_none_or(|memo: &Memo| memo.is_standard);
-    let bag = bag(request, (spec.bag.map(|bag| bag.0), &at("bag")), is_standard, context);
-    let own = secured_len + FCS_LEN;
+    let bag = bag(request, (spec.bag.map(|bag| bag.0), &at("bag")), (lens.frames, is_standard), context);
+    let (own, least) = (lens.longest + FCS_LEN, lens.shortest + FCS_LEN);
     let name = shortened(&request.stream.spec.name);
     let (shortest, longest) = (FRAME_LEN_MIN + FCS_LEN, FRAME_LEN_MAX + FCS_LEN);
     let mut length = |key: &'static str, what: &str, written: Option<Bytes>, default: u32| {
@@ -65,38 +76,47 @@ pub(super) fn resolve(
             format!("write `lmax = \"{own}B\"`, or leave it out"),
         );
     }
-    if lmin > own {
+    if lmin > least {
         context.report(
             Code::BadVirtualLink,
             &at("lmin"),
             format!(
-                "a frame of stream `{name}` has {own}B with its protection and checksum, and its `lmin` is {lmin}B"
+                "a frame of stream `{name}` has {least}B with its protection and checksum, and its `lmin` is {lmin}B"
             ),
             "longer than its frames",
-            format!("write at most `lmin = \"{own}B\"`, or leave it out"),
+            format!("write at most `lmin = \"{least}B\"`, or leave it out"),
         );
     }
     let jitter = spec.jitter.map_or(OUTPUT_JITTER_MAX, |jitter| {
         context.within(&at("jitter"), "the jitter", jitter.0, Duration::ZERO, DELAY_MAX)
     });
     let is_high = spec.priority == VirtualLinkPrioritySpec::High;
-    VirtualLink { ct_id: 0, bag, is_high, lmin: lmin.min(own), lmax: lmax.max(own), jitter, sub_links: 1 }
+    VirtualLink { ct_id: 0, bag, is_high, lmin: lmin.min(least), lmax: lmax.max(own), jitter, sub_links: 1 }
 }
 
-/// The bandwidth allocation gap, written at `at` or found for the stream's period.
+/// The bandwidth allocation gap, written at `at` or found for the stream's period, in which so many frames have to go.
 fn bag(
     request: &HopRequest<'_>,
     (written, at): (Option<Duration>, &Place<'_>),
-    is_standard: bool,
+    (frames, is_standard): (u32, bool),
     context: &mut Context<'_>,
 ) -> Duration {
-    let (name, period) = (shortened(&request.stream.spec.name), request.stream.period);
+    let name = shortened(&request.stream.spec.name);
+    // For each frame.
+    let period = request.stream.period / i64::from(frames);
+    let sends = match frames {
+        1 => format!("every {period}"),
+        _ => format!("{frames} frames every {}", request.stream.period),
+    };
     let Some(bag) = written else {
         if is_standard && period < BAG_MIN {
-            let message =
-                format!("stream `{name}` sends every {period}, and the shortest bandwidth allocation gap is 1ms");
-            let help =
-                "write a period of at least `\"1ms\"`, or `virtual_links = { standard = false }` for the segment";
+            let message = format!("stream `{name}` sends {sends}, and the shortest bandwidth allocation gap is 1ms");
+            let help = if frames > 1 {
+                "write a longer period or a shorter `length`, `class = { vlan = { pcp = 5 } }`, which sends them one after the other, or \
+                 `virtual_links = { standard = false }` for the segment"
+            } else {
+                "write a period of at least `\"1ms\"`, or `virtual_links = { standard = false }` for the segment"
+            };
             context.report(Code::BadVirtualLink, &request.stream.at("period"), message, "below 1ms", help);
         }
         // What a gateway passes on comes by another clock than the regulator's: room for both.
@@ -129,7 +149,7 @@ fn bag(
             Code::BadVirtualLink,
             at,
             format!(
-                "stream `{name}` sends every {period}, more often than its bandwidth allocation gap of {bag} lets it, so ever more \
+                "stream `{name}` sends {sends}, more often than its bandwidth allocation gap of {bag} lets it, so ever more \
                  of its frames would wait"
             ),
             "above its period",

@@ -8,6 +8,7 @@ mod chance;
 mod draw;
 mod extras;
 mod groups;
+mod messages;
 mod policing;
 mod ports;
 mod redundancy;
@@ -20,6 +21,7 @@ use self::chance::{Chance, mixed};
 use self::draw::{any_stream, application, collect, host_interface, node, regulate, segment, threats, wiring};
 use self::extras::{BY_CYCLE, PROTECTIONS, extras};
 use self::groups::{cluster, failure, group, time_aware};
+use self::messages::lengthen;
 use self::ports::ports;
 use self::redundancy::{networks, ring};
 
@@ -291,6 +293,7 @@ impl Network {
         } else {
             network.applications(style);
         }
+        lengthen(&mut Chance::new(seed, 40), &mut network, everything);
         network
     }
 

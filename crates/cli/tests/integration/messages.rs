@@ -1,0 +1,124 @@
+//! Messages longer than a frame on Ethernet: bounded, simulated and run live; what was lost is lost with a reason.
+
+use crate::support::Bench;
+
+/// An image of 20 kB and a short command over two switches.
+fn images(segment: &str, class: &str) -> String {
+    format!(
+        r#"schema_version = 2
+name = "images"
+duration = "400ms"
+[segments.backbone.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+sync = "ideal"
+switches = ["front", "rear"]
+links = [{{ between = ["front", "rear"] }}, {{ between = ["camera", "front"] }}, {{ between = ["fusion", "rear"] }}]
+{segment}
+[[protections]]
+name = "signed"
+mac = {{ algorithm = "cmac-aes-128", tag = "16B", freshness = "full" }}
+[[nodes]]
+name = "camera"
+[[nodes]]
+name = "fusion"
+[[streams]]
+name = "image"
+from = "camera"
+to = ["fusion"]
+period = "20ms"
+length = "20kB"
+protection = "signed"
+backbone = {{ class = {class} }}
+[[streams]]
+name = "brake"
+from = "camera"
+to = ["fusion"]
+period = "5ms"
+length = "64B"
+protection = "signed"
+backbone = {{ class = {{ best_effort = {{ priority = 6 }} }} }}
+"#
+    )
+}
+
+const CLASSES: [&str; 3] = ["{ best_effort = {} }", "{ vlan = { pcp = 3 } }", "{ rate_constrained = {} }"];
+
+/// The account of a stream at its only receiver.
+fn account<'v>(run: &'v serde_json::Value, stream: &str) -> &'v serde_json::Value {
+    let streams = run["summary"]["streams"].as_array().unwrap();
+    let own = streams.iter().find(|own| own["name"] == stream).unwrap();
+    &own["receivers"][0]
+}
+
+#[test]
+fn every_class_that_has_messages_keeps_its_bounds() {
+    for class in CLASSES {
+        let bench = Bench::new();
+        bench.write("images.toml", images("", class));
+        let check = bench.say(&["check", "images.toml", "--format", "json"]);
+        check.assert_code(0);
+        let run = bench.json(&["run", "images.toml", "--out", "run"]);
+        let image = account(&run, "image");
+        let of = |key: &str| image[key].as_u64().unwrap();
+        assert_eq!((of("sent"), of("in_time") + of("in_flight"), of("unaccounted")), (20, 20, 0), "{class}");
+        assert!(of("in_time") >= 19, "{class}: {image}");
+        assert_eq!(image["discarded"], serde_json::json!({}), "{class}");
+    }
+}
+
+#[test]
+fn a_message_of_which_a_frame_was_lost_is_lost_with_a_reason_and_the_account_adds_up() {
+    let noise = "frame_losses = [{ link = [\"front\", \"rear\"], ratio = 0.05 }]\n";
+    for class in CLASSES {
+        let bench = Bench::new();
+        bench.write("images.toml", images(noise, class));
+        let run = bench.say(&["run", "images.toml", "--out", "run", "--format", "json"]).json();
+        let image = account(&run, "image");
+        let of = |key: &str| image[key].as_u64().unwrap();
+        let reasons = image["discarded"].as_object().unwrap();
+        let lost: u64 = reasons.values().map(|count| count.as_u64().unwrap()).sum();
+        assert_eq!(of("sent"), of("in_time") + lost + of("in_flight") + of("unaccounted"), "{class}: {image}");
+        // Of fourteen frames each is lost one time in twenty, so half of the messages are.
+        assert!(lost >= 4 && of("in_time") >= 4 && of("unaccounted") <= 1, "{class}: {image}");
+        let known = ["frame-check-error", "wrong-sequence", "interrupted"];
+        assert!(reasons.keys().all(|reason| known.contains(&reason.as_str())), "{class}: {image}");
+    }
+}
+
+#[test]
+fn a_queue_without_room_for_a_message_is_found_on_paper_and_loses_messages() {
+    let bench = Bench::new();
+    bench.write("images.toml", images("queue_len_max = \"10kB\"\n", CLASSES[0]));
+    let check = bench.say(&["check", "images.toml"]);
+    check.assert_code(1);
+    assert!(check.out.contains("NOT BOUNDED") && check.out.contains("write a larger"), "{}", check.out);
+    let run = bench.say(&["run", "images.toml", "--out", "run", "--format", "json"]).json();
+    let image = account(&run, "image");
+    assert_eq!((&image["in_time"], &image["unaccounted"]), (&0.into(), &0.into()), "{image}");
+}
+
+#[test]
+fn a_receiver_that_gives_up_too_soon_is_found_on_paper_and_loses_messages() {
+    let bench = Bench::new();
+    let class = format!("{}, reassembly_timeout = \"1ms\"", CLASSES[0]);
+    bench.write("images.toml", images("", &class));
+    let check = bench.say(&["check", "images.toml"]);
+    check.assert_code(1);
+    assert!(check.out.contains("NOT BOUNDED") && check.out.contains("reassembly_timeout"), "{}", check.out);
+    let run = bench.say(&["run", "images.toml", "--out", "run", "--format", "json"]).json();
+    let image = account(&run, "image");
+    assert_eq!((&image["sent"], &image["discarded"]["frame-missing"]), (&20.into(), &20.into()), "{image}");
+}
+
+#[test]
+fn a_live_run_has_one_row_a_message_too() {
+    let bench = Bench::new();
+    bench.write("images.toml", images("", CLASSES[0]).replace("sync = \"ideal\"\n", ""));
+    let run = bench.say(&["run", "images.toml", "--engine", "live", "--out", "run", "--format", "json"]).json();
+    let image = account(&run, "image");
+    let of = |key: &str| image[key].as_u64().unwrap();
+    // A busy host may lose some.
+    assert!(of("sent") >= 15 && of("in_time") >= 10, "{image}");
+    assert_eq!(of("unaccounted"), 0, "{image}");
+}

@@ -1,0 +1,184 @@
+//! Messages longer than a frame: UDP datagrams in fragments of IPv4 (RFC 791), one after the other.
+
+use chronoseal_core::Duration;
+use chronoseal_wire::ethernet::PAYLOAD_LEN_MAX;
+use chronoseal_wire::{ipv4, udp};
+
+use super::networks::Copies;
+use super::spec::{ClassSpec, EthernetStreamSpec};
+use crate::kinds::{Context, HopRequest, Room, ThreatRequest};
+use crate::limits::*;
+use crate::problem::Code;
+use crate::shape::shortened;
+
+/// How long a receiver waits for the rest of a message unless a scenario says otherwise (RFC 791 §3.2).
+const TIMEOUT: Duration = Duration::from_s(15);
+/// The key that says otherwise.
+const KEY: &str = "reassembly_timeout";
+
+/// A message that does not fit a frame: a UDP datagram, cut into fragments that do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Datagram {
+    /// Payload and protection: the data of the datagram `[byte]`.
+    pub data_len: u32,
+    /// What a frame has behind its fragment: the sequence number of a virtual link `[byte]`.
+    pub trailer_len: u32,
+    /// What tags add to each frame `[byte]`.
+    pub tags_len: u32,
+    /// A receiver gives a message up of which so long after the first fragment not all have come.
+    pub timeout: Duration,
+}
+
+impl Datagram {
+    /// How it is cut.
+    pub const fn cut(&self) -> ipv4::Cut {
+        let mtu = PAYLOAD_LEN_MAX - self.trailer_len as usize;
+        ipv4::Cut::new(udp::HEADER_LEN + self.data_len as usize, mtu)
+    }
+
+    /// How many frames it takes.
+    pub const fn frames(&self) -> u32 {
+        self.cut().fragments() as u32
+    }
+
+    /// The longest of them, which is every one but the last, without checksum `[byte]`.
+    pub fn longest(&self) -> u32 {
+        self.frame_len(self.cut().fragment_len)
+    }
+
+    /// The last of them, without checksum `[byte]`.
+    pub fn last(&self) -> u32 {
+        self.frame_len(self.cut().last_len())
+    }
+
+    /// All of them, without checksums `[byte]`.
+    pub fn total(&self) -> u64 {
+        u64::from(self.longest()) * u64::from(self.frames() - 1) + u64::from(self.last())
+    }
+
+    /// A frame with so much data of the datagram `[byte]`.
+    pub fn frame_len(&self, data_len: usize) -> u32 {
+        let len = HEADER_LEN + (ipv4::HEADER_LEN + data_len) as u32 + self.trailer_len;
+        len.max(FRAME_LEN_MIN) + self.tags_len
+    }
+}
+
+/// What a stream has room for in one frame, behind the Ethernet header.
+pub(super) struct InFrame {
+    /// Payload and protection at most `[byte]`.
+    pub(super) room: u32,
+    /// What stands behind them `[byte]`.
+    pub(super) trailer_len: u32,
+    /// What tags add to a frame `[byte]`.
+    pub(super) tags_len: u32,
+}
+
+/// The messages of a stream as datagrams, if they do not fit a frame and may be cut; and what a stream has room for.
+pub(super) fn resolve(
+    request: &HopRequest<'_>,
+    (spec, class): (&EthernetStreamSpec, ClassSpec),
+    in_frame: &InFrame,
+    context: &mut Context<'_>,
+) -> (Option<Datagram>, Room) {
+    let overhead = request.protection.overhead_bytes();
+    let wanted = request.stream.payload_len.saturating_add(overhead);
+    let in_one =
+        |other_way: &str| Room { bytes: in_frame.room, frame: "an Ethernet frame", other_way: other_way.to_owned() };
+    let name = request.segment.name;
+    let other_way = if matches!(class, ClassSpec::TimeTriggered) {
+        format!(
+            ", or several streams with a piece each (`count`), or `{name} = {{ class = {{ best_effort = {{}} }} }}`, which sends up to {}B \
+             in fragments of IPv4",
+            udp::DATA_LEN_MAX
+        )
+    } else {
+        ", or several streams with a piece each (`count`)".to_owned()
+    };
+    let may_be_cut = !request.is_relayed && !matches!(class, ClassSpec::TimeTriggered) && overhead <= in_frame.room;
+    if wanted <= in_frame.room || !may_be_cut {
+        if spec.reassembly_timeout.is_some() {
+            context.report(
+                Code::OutOfRange,
+                &request.table.at(KEY),
+                format!(
+                    "messages of stream `{}` are a frame each, and nothing is put together again",
+                    shortened(&request.stream.spec.name)
+                ),
+                "not used",
+                format!("leave `{KEY}` out"),
+            );
+        }
+        return (None, in_one(&other_way));
+    }
+    let room = Room { bytes: udp::DATA_LEN_MAX as u32, frame: "a UDP datagram", other_way: String::new() };
+    let timeout = spec.reassembly_timeout.map_or(TIMEOUT, |written| {
+        context.within(&request.table.at(KEY), "the time for reassembly", written.0, PERIOD_MIN, REASSEMBLY_TIMEOUT_MAX)
+    });
+    let datagram = Datagram {
+        data_len: wanted.min(room.bytes),
+        trailer_len: in_frame.trailer_len,
+        tags_len: in_frame.tags_len,
+        timeout,
+    };
+    (Some(datagram), room)
+}
+
+/// Whether the frames of a datagram go where one way and one queue keep them in their order.
+pub(super) fn check(
+    request: &HopRequest<'_>,
+    (spec, copies): (&EthernetStreamSpec, &Copies),
+    context: &mut Context<'_>,
+) {
+    let mut refuse = |key: &str, what: &str, label: &str, help: String| {
+        context.report(
+            Code::NotYet,
+            &request.table.at(key),
+            format!(
+                "messages of stream `{}` are longer than a frame, and {what} yet",
+                shortened(&request.stream.spec.name)
+            ),
+            label,
+            help,
+        );
+    };
+    let shorter = "or write a `length` that a frame has room for";
+    match copies {
+        Copies::One(_) => {}
+        Copies::BothNetworks { .. } => {
+            let what = "fragments that come over the networks A and B are not told apart";
+            refuse("networks", what, "over both", format!("write `networks = [\"a\"]`, {shorter}"));
+        }
+        Copies::Ways { .. } => {
+            let what = "fragments that come over several ways are not told apart";
+            refuse("replication", what, "replicated", format!("leave `replication` out, {shorter}"));
+        }
+    }
+    if spec.sub_virtual_link_of.is_some() {
+        let what = "a sub-virtual link takes no turns with fragments";
+        refuse("sub_virtual_link_of", what, "shares a virtual link", format!("leave it out, {shorter}"));
+    }
+}
+
+/// Refuses an attack on single frames of a stream whose messages have several.
+pub(super) fn attacked(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
+    let stream = request.stream.map_or("", |stream| stream.name.as_str());
+    context.report(
+        Code::NotYet,
+        &request.at("stream"),
+        format!(
+            "messages of stream `{}` are longer than a frame, and an attacker on Ethernet makes, changes and keeps whole messages that fit \
+             one",
+            shortened(stream)
+        ),
+        "in several frames",
+        "attack a stream whose messages fit a frame, or leave `stream` out of a `delay`, `babble` or `flood`",
+    );
+}
+
+/// What a class has to know: a virtual link lets one frame go in each of its gaps.
+pub(super) const fn frames(datagram: Option<&Datagram>) -> u32 {
+    match datagram {
+        Some(datagram) => datagram.frames(),
+        None => 1,
+    }
+}

@@ -1,0 +1,134 @@
+//! Messages longer than an Ethernet frame: what they become, and the limits on both sides.
+
+use chronoseal_core::Duration;
+use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, SegmentId, load};
+
+const SHIPPED: &str = include_str!("../../../../scenarios/camera.toml");
+
+fn changed(changes: &[(&str, &str)]) -> Result<Plan, Problems> {
+    let mut text = SHIPPED.to_owned();
+    for (old, new) in changes {
+        assert!(text.contains(old), "{old}");
+        text = text.replacen(old, new, 1);
+    }
+    load("camera.toml", text.as_bytes(), &[], &NoFiles)
+}
+
+/// The only problem of a scenario: its code, its message, and what helps.
+fn refused(changes: &[(&str, &str)]) -> (Code, String, String) {
+    let problems = changed(changes).expect_err("it is refused");
+    let [problem] = problems.list() else { panic!("{}", problems.render()) };
+    (problem.code, problem.message.clone(), problem.help.clone().unwrap_or_default())
+}
+
+const IMAGE: &str = "backbone = { reassembly_timeout = \"50ms\" }";
+
+/// Best effort, so that the length of an image is all there is.
+fn image_of(bytes: u32) -> Result<Plan, Problems> {
+    changed(&[("length = \"60kB\"", &format!("length = \"{bytes}B\"")), (IMAGE, "")])
+}
+
+#[test]
+fn a_message_is_cut_into_frames_that_a_link_carries() {
+    let plan = changed(&[]).unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let view = Ethernet::of(&plan, SegmentId(0)).expect("an Ethernet");
+    let streams: Vec<_> = view.streams().collect();
+    let image = &streams[0];
+    let datagram = image.datagram.expect("it is longer than a frame");
+    // 60,000 bytes, 24 of protection, 8 of UDP: 41 fragments of up to 1,480.
+    assert_eq!((datagram.data_len, image.frames(), datagram.timeout), (60_024, 41, Duration::from_ms(50)));
+    // Header, tag, IPv4 and 1,480 bytes; and of the last 832.
+    assert_eq!((view.secured_len(image), view.shortest_len(image)), (1_518, 14 + 4 + 20 + 832));
+    assert_eq!(view.message_len(image), 40 * 1_518 + 870 + 40 * 24);
+    assert_eq!(streams[1].datagram.map(|turn| (turn.frames(), turn.timeout)), Some((14, Duration::from_s(15))));
+    assert!(streams[2..].iter().all(|stream| stream.datagram.is_none() && stream.frames() == 1));
+}
+
+#[test]
+fn a_frame_is_cut_as_soon_as_it_has_no_room_and_not_before() {
+    let cut = |bytes: u32| {
+        let plan = image_of(bytes).unwrap_or_else(|problems| panic!("{}", problems.render()));
+        let view = Ethernet::of(&plan, SegmentId(0)).expect("an Ethernet");
+        let frames = view.streams().next().map(|image| (image.frames(), view.secured_len(&image)));
+        frames.expect("the image")
+    };
+    assert_eq!(cut(1_476), (1, 1_518));
+    assert_eq!(cut(1_477), (2, 1_518));
+    assert_eq!(cut(65_507 - 24), (45, 1_518));
+    let too_long = image_of(65_507 - 23).expect_err("a byte too many");
+    let [problem] = too_long.list() else { panic!("{}", too_long.render()) };
+    assert_eq!(problem.code, Code::FrameTooLong);
+    assert!(problem.message.contains("the 65507B of a UDP datagram"), "{}", problem.message);
+}
+
+#[test]
+fn a_virtual_link_has_a_gap_for_each_frame() {
+    let link = |keys: &str| format!("backbone = {{ class = {{ rate_constrained = {{ {keys} }} }} }}");
+    let with = |keys: &str| vec![(IMAGE, link(keys)), ("length = \"60kB\"", "length = \"20kB\"".to_owned())];
+    let of = |changes: &[(&str, String)]| {
+        let changes: Vec<(&str, &str)> = changes.iter().map(|(old, new)| (*old, new.as_str())).collect();
+        changed(&changes)
+    };
+    let plan = of(&with("")).unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let view = Ethernet::of(&plan, SegmentId(0)).expect("an Ethernet");
+    let image = view.streams().next().expect("the image");
+    let bag = image.class.virtual_link().map(|link| (link.bag, link.lmax, link.lmin));
+    // Fourteen frames in 33 ms.
+    assert_eq!((image.frames(), bag), (14, Some((Duration::from_ms(2), 1_511, 64))));
+    for (keys, says) in [("bag = \"4ms\"", "14 frames every 33ms"), ("lmin = \"1000B\"", "and its `lmin` is 1000B")] {
+        let problems = of(&with(keys)).expect_err(keys);
+        let [problem] = problems.list() else { panic!("{}", problems.render()) };
+        assert_eq!(problem.code, Code::BadVirtualLink, "{keys}");
+        assert!(problem.message.contains(says), "{}", problem.message);
+    }
+    let too_many = of(&[(IMAGE, link(""))]).expect_err("41 gaps of a millisecond");
+    let [problem] = too_many.list() else { panic!("{}", too_many.render()) };
+    assert!(problem.message.contains("41 frames every 33ms"), "{}", problem.message);
+}
+
+#[test]
+fn what_keeps_no_order_of_frames_is_refused_with_what_to_write() {
+    let not_yet = |changes: &[(&str, &str)], says: &str, helps: &str| {
+        let (code, message, help) = refused(changes);
+        assert_eq!(code, Code::NotYet, "{message}");
+        assert!(message.contains(says), "{message}");
+        assert!(help.contains(helps), "{help}");
+    };
+    let copies = "backbone = { replication = { ways = [[], []] } }";
+    let problems = changed(&[(IMAGE, copies)]).expect_err("two copies");
+    assert!(problems.list().iter().any(|problem| problem.message.contains("several ways are not told apart")));
+    let threat = "[[threats]]\nname = \"spy\"\nkind = \"tamper\"\nstream = \"image\"\nat = { link = \"camera\" }\n";
+    not_yet(&[("[[streams]]", &format!("{threat}\n[[streams]]"))], "longer than a frame", "fit a frame");
+    let shared = "name = \"other\"\nfrom = \"camera\"\nto = [\"fusion\", \"recorder\"]\nperiod = \"33ms\"\nlength = \"100B\"\n\
+                  backbone = { class = { rate_constrained = {} } }\n\n[[streams]]\nname = \"image\"";
+    let problems = changed(&[
+        ("name = \"image\"", shared),
+        (IMAGE, "backbone = { sub_virtual_link_of = \"other\" }"),
+        ("length = \"60kB\"", "length = \"3kB\""),
+    ]);
+    let problems = problems.expect_err("a sub-virtual link");
+    assert!(problems.list().iter().any(|problem| problem.message.contains("takes no turns")), "{}", problems.render());
+}
+
+#[test]
+fn slots_have_one_frame_each_and_say_what_else_there_is() {
+    let (code, message, help) =
+        refused(&[(IMAGE, "backbone = { class = \"time-triggered\" }"), ("\"33ms\"", "\"10ms\"")]);
+    assert_eq!(code, Code::FrameTooLong);
+    assert!(message.contains("the 1500B of an Ethernet frame"), "{message}");
+    assert!(help.contains("best_effort") && help.contains("65507B in fragments"), "{help}");
+}
+
+#[test]
+fn a_timeout_is_within_its_limits_and_for_what_is_put_together() {
+    let with = |timeout: &str| {
+        let own = format!("backbone = {{ reassembly_timeout = \"{timeout}\" }}");
+        changed(&[(IMAGE, own.as_str())]).map_err(|problems| problems.list()[0].code)
+    };
+    assert!(with("1us").is_ok() && with("120s").is_ok());
+    assert_eq!(with("999ns").err(), Some(Code::OutOfRange));
+    assert_eq!(with("121s").err(), Some(Code::OutOfRange));
+    let (code, message, _) = refused(&[("length = \"60kB\"", "length = \"1kB\"")]);
+    assert_eq!(code, Code::OutOfRange);
+    assert!(message.contains("are a frame each"), "{message}");
+}

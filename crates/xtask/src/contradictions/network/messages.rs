@@ -1,0 +1,113 @@
+//! Streams on Ethernet whose messages are longer than a frame: UDP datagrams in fragments of IPv4.
+
+use super::chance::Chance;
+use super::{Kind, Network, Stream};
+
+/// What a frame has room for of a message, roughly: enough to say how many frames that takes.
+const FRAGMENT_LEN: i64 = 1_472;
+
+/// Makes messages of some streams longer than a frame, and their periods as much longer, so that links carry about as much as before.
+pub(super) fn lengthen(chance: &mut Chance, network: &mut Network, everything: bool) {
+    if !chance.percent(if everything { 70 } else { 35 }) {
+        return;
+    }
+    let most = if everything { chance.one(&[2_900, 2_900, 4_400, 6_000, 20_000, 60_000]) } else { 4_500 };
+    // Links carry less than before as often as not, so that there is room for what comes at once.
+    let slower = if everything { chance.one(&[1, 2, 2, 4]) } else { 1 };
+    let mut apt: Vec<usize> = (0..network.streams.len()).filter(|index| is_apt(network, *index)).collect();
+    if everything {
+        // Where little is in the way, so that it can hold: few streams keep to filters of shorter frames, or to slots behind longer ones.
+        let is_in_the_way = |index: &usize| {
+            let stream = &network.streams[*index];
+            let is_beside = |other: &Stream| other.is_slotted && other.tables.keys().eq(stream.tables.keys());
+            let is_filtered = |on: &usize| network.segments[*on].table.contains("stream_filters = ");
+            stream.tables.keys().any(is_filtered) || network.streams.iter().any(is_beside)
+        };
+        let is_kept: Vec<bool> = apt.iter().map(|index| !is_in_the_way(index) || chance.percent(20)).collect();
+        let mut kept = is_kept.into_iter();
+        apt.retain(|_| kept.next().unwrap_or(false));
+    }
+    let mut is_any = false;
+    for (place, index) in apt.into_iter().enumerate() {
+        if place > 0 && !chance.percent(30) {
+            continue;
+        }
+        let length = chance.range(1_501, most);
+        let timeout = chance.percent(12).then(|| chance.one(&[1, 20, 200, 2_000]));
+        let stream = &mut network.streams[index];
+        let frames = length / FRAGMENT_LEN + 1;
+        stream.table = stream.table.lines().map(|line| longer(line, length, frames * slower) + "\n").collect();
+        stream.period *= frames * slower;
+        if let Some(timeout) = timeout {
+            for table in stream.tables.values_mut() {
+                *table = table.replacen("= { ", &format!("= {{ reassembly_timeout = \"{timeout}ms\", "), 1);
+            }
+        }
+        is_any = true;
+    }
+    if everything && !is_any {
+        network.streams.extend(another(chance, network, most));
+    }
+}
+
+/// A further stream of such messages, where an Ethernet has no more to it than frames of best effort and virtual links.
+fn another(chance: &mut Chance, network: &Network, most: i64) -> Option<Stream> {
+    let keys = ["gates = ", "stream_filters = ", "networks = {", "as6802 = ", "gptp = ", "committed = "];
+    let is_quiet = |on: &usize| {
+        let segment = &network.segments[*on];
+        let has_slots = network.streams.iter().any(|stream| stream.is_slotted && stream.tables.contains_key(on));
+        segment.kind == Kind::Ethernet && !has_slots && !keys.iter().any(|key| segment.table.contains(key))
+    };
+    let on = (0..network.segments.len()).find(is_quiet)?;
+    let nodes: Vec<usize> = (0..network.nodes.len()).filter(|node| network.nodes[*node].on == [on]).collect();
+    let [from, to] = *nodes.first_chunk()?;
+    let index = network.streams.iter().map(|stream| stream.index).max().unwrap_or(0) + 1;
+    let (length, period) = (chance.range(1_501, most.min(6_000)), chance.one(&[20_000, 50_000, 123_000]));
+    let table = format!(
+        "[[streams]]\nname = \"m{index}\"\nfrom = \"n{from}\"\nto = [\"n{to}\"]\nlength = \"{length}B\"\nperiod = \"{period}us\"\n"
+    );
+    let class = format!("s{on} = {{ class = {{ best_effort = {{ priority = {} }} }} }}\n", chance.range(0, 7));
+    Some(Stream {
+        table,
+        tables: [(on, class)].into(),
+        index,
+        period,
+        is_slotted: false,
+        from: on,
+        to: vec![on],
+        ends: (from, vec![to]),
+        pdu_len: length,
+        alone: Default::default(),
+    })
+}
+
+/// A line of a stream's table for messages of another length, so many times as far apart.
+fn longer(line: &str, length: i64, times: i64) -> String {
+    let us = |key: &str| line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix("us\"")?.parse::<i64>().ok();
+    if line.starts_with("length = ") {
+        return format!("length = \"{length}B\"");
+    }
+    let scaled = ["period", "deadline"].into_iter().find_map(|key| Some((key, us(key)?)));
+    scaled.map_or_else(|| line.to_owned(), |(key, us)| format!("{key} = \"{}us\"", us * times))
+}
+
+/// True of a stream that stays on one Ethernet segment in frames of its own, of one copy each, and that nobody attacks.
+fn is_apt(network: &Network, index: usize) -> bool {
+    let stream = &network.streams[index];
+    let [(on, own)] = &stream.tables.iter().collect::<Vec<_>>()[..] else { return false };
+    let segment = &network.segments[**on];
+    let is_of_class = ["rate_constrained", "best_effort", "vlan"].iter().any(|class| own.contains(class));
+    let is_plain = !["replication = ", "sub_virtual_link_of = ", "lmax = ", "lmin = ", "committed = "]
+        .iter()
+        .any(|key| own.contains(key));
+    let is_over_both = segment.table.contains("networks = {") && own.contains("rate_constrained");
+    let name = format!("\"m{}\"", stream.index);
+    let leads = |other: &Stream| other.tables.values().any(|table| table.contains(&format!("link_of = {name}")));
+    segment.kind == Kind::Ethernet
+        && is_of_class
+        && is_plain
+        && !is_over_both
+        && !stream.table.contains("payload = ")
+        && !network.streams.iter().any(leads)
+        && !network.threats.iter().any(|threat| threat.contains(&name))
+}
