@@ -279,6 +279,10 @@ fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> (V
         let starts = starts(phases, tolerance);
         match config.ports.get(&number).or(cutting.as_ref()) {
             None => (Line::new(speed, room, starts), None),
+            // A port of a switch stays one: of what happens at one instant it looks last, and a line does not.
+            Some(port) if config.switch_before(number).is_none() && port.is_strict() => {
+                (Line::new(speed, room, starts).with_classes(port.class_of), None)
+            }
             Some(port) => (Line::behind_port(speed), Some(Box::new(Port::new(port, speed, room, starts)))),
         }
     };
