@@ -214,11 +214,7 @@ impl Network {
             sec_ys: config.sec_ys(),
             guards: Guards::new(&config),
             recoveries: Recoveries::new(&config),
-            has_special: config.clocks.is_some()
-                || config.time_aware.is_some()
-                || !config.psfp.is_empty()
-                || !config.secured.is_empty()
-                || !config.recoveries.is_empty(),
+            has_special: config.clocks.is_some() || config.time_aware.is_some() || !config.secured.is_empty(),
             integration_cycle: 0,
             rngs: (config.switches.iter())
                 .map(|switch| random::stream(config.seed, Purpose::Medium, u64::from(switch.0)))
