@@ -191,7 +191,7 @@ impl Line {
 
     /// Its port uses it from now on until then, whatever was said before of the time from now on.
     pub fn use_until(&mut self, now: SimTime, until: SimTime) {
-        if until > now || self.free_at > now {
+        if until != self.free_at && (until > now || self.free_at > now) {
             self.busy += until.max(now) - now - self.busy_after(now);
             self.free_at = until.max(now);
         }
