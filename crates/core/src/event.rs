@@ -699,12 +699,13 @@ impl EventKind {
             Self::Discarded(reason) => reason as u16,
             Self::Attacked(kind) => kind as u16,
             Self::ExchangeAborted(reason) | Self::KeyRefused(reason) => reason as u16,
+            Self::TransferFault(fault) => fault as u16,
             _ => 0,
         };
         self.kind_code() | detail
     }
 
-    /// The code without its detail. Apart from that, the kinds' numbers follow one another and are computed without a jump.
+    /// The code without its detail. Numbers alone are looked up in a table, without a jump.
     const fn kind_code(self) -> u16 {
         match self {
             Self::SyncAcquired => 0x0100,
@@ -741,7 +742,7 @@ impl EventKind {
             Self::Relayed => 0x2000,
             Self::Rebooted => 0x2100,
             Self::TransferBegan => 0x2200,
-            Self::TransferFault(fault) => 0x2300 | fault as u16,
+            Self::TransferFault(_) => 0x2300,
             Self::KeyWithdrawn => 0x2400,
             Self::ClockShown => 0x2500,
             Self::LatentError => 0x2600,
