@@ -24,6 +24,7 @@ mod policing;
 mod ports;
 mod recoveries;
 mod second;
+mod splices;
 mod statistics;
 mod stream_filters;
 #[cfg(test)]
@@ -50,6 +51,7 @@ use self::policing::Account;
 pub use self::policing::{Charge, Policing};
 use self::recoveries::Recoveries;
 use self::second::Pairs;
+use self::splices::Splices;
 use self::statistics::Statistics;
 use self::stream_filters::Guards;
 use self::time_aware::TimeAware;
@@ -93,6 +95,7 @@ pub struct Network {
     stamps_control: bool,
     /// Of links with keys.
     sec_ys: SecYs,
+    splices: Splices,
     /// Of switches that filter and police streams.
     guards: Option<Box<Guards>>,
     /// Of switches where copies of frames meet.
@@ -212,6 +215,7 @@ impl Network {
             time_aware: config.time_aware.as_ref().map(|clocks| TimeAware::new(&config, clocks)),
             stamps_control: config.clocks.is_some() || config.time_aware.is_some(),
             sec_ys: config.sec_ys(),
+            splices: Splices::default(),
             guards: Guards::new(&config),
             recoveries: Recoveries::new(&config),
             has_special: config.clocks.is_some() || config.time_aware.is_some() || !config.secured.is_empty(),
@@ -329,7 +333,7 @@ impl Medium for Network {
         &mut self,
         now: SimTime,
         from: Attachment,
-        priority: Priority,
+        mut priority: Priority,
         frame: FrameId,
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
@@ -339,9 +343,8 @@ impl Medium for Network {
         let link = match self.link_of(from) {
             Some(link) => {
                 let before_line = splices.iter().find(|splice| splice.victim == link && self.time_aware.is_none());
-                if let Some(splice) = before_line {
-                    let to = Attachment { node: splice.attacker, port: PortId(0) };
-                    return self.intercept(now, link, to, frame, frames, out);
+                if let Some(&splice) = before_line {
+                    return self.intercept(now, &splice, priority, frame, frames, out);
                 }
                 link
             }
@@ -349,7 +352,10 @@ impl Medium for Network {
                 Some(splice) if self.time_aware.is_some() => {
                     return self.arrive_behind_attacker(now, 2 * splice.victim, frame, frames, out);
                 }
-                Some(splice) => splice.victim,
+                Some(splice) => {
+                    priority = self.splices.priority(splice, priority, frames.bytes(frame));
+                    splice.victim
+                }
                 None => {
                     if let Some(links) = self.pairs.as_ref().and_then(|pairs| pairs.links_of(from)) {
                         return self.send_by_pair(now, links, priority, frame, frames, out);

@@ -70,6 +70,11 @@ pub enum Harm {
         /// Whose link.
         node: NodeId,
     },
+    /// MACsec numbers frames before a box has them, so they leave in that order and not by their priorities.
+    OneOrder {
+        /// Whose link.
+        node: NodeId,
+    },
     /// A frame comes after its slot has closed.
     Delayed {
         /// So much later.
@@ -107,6 +112,12 @@ impl ThreatRisk {
             Harm::OutOfOrder { node } => format!(
                 "threat `{name}` delays its frames on the link of `{}`, and MACsec throws a frame away whose packet number is behind that \
                  of another by more than the replay window",
+                plan.node_name(node)
+            ),
+            Harm::OneOrder { node } => format!(
+                "threat `{name}` has the frames of `{}` in the order of their packet numbers of MACsec, so what has a higher priority \
+                 waits there behind what has a lower one: give all that the node sends one priority, or write `macsec = false` for its \
+                 link",
                 plan.node_name(node)
             ),
             Harm::Delayed { by } => format!(
@@ -283,6 +294,11 @@ pub(super) fn risks(wired: &Wired<'_>) -> Vec<Risk> {
                 None => stream.hop.from == threat.node,
             };
             let is_secured = view.segment.link_of(threat.node).parameters.macsec.is_some();
+            let own = || view.streams().filter(|stream| stream.hop.from == threat.node);
+            let priorities: BTreeSet<_> = own().map(|stream| stream.class.priority()).collect();
+            if is_secured && priorities.len() > 1 {
+                own().for_each(|stream| add(view.id, Some(stream.id), Harm::OneOrder { node: threat.node }));
+            }
             for stream in view.streams().filter(is_hit) {
                 if stream.class.is_time_triggered() {
                     add(view.id, Some(stream.id), Harm::Delayed { by });
