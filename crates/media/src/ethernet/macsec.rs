@@ -42,7 +42,12 @@ impl NetworkConfig {
 
 impl Network {
     /// Protects a frame of the station at a link, if the link has keys.
-    pub(super) fn protect(&mut self, link: usize, frame: FrameId, frames: &mut FrameStore) -> Result<(), DiscardReason> {
+    pub(super) fn protect(
+        &mut self,
+        link: usize,
+        frame: FrameId,
+        frames: &mut FrameStore,
+    ) -> Result<(), DiscardReason> {
         let Some((sender, _)) = self.sec_ys.get_mut(&link) else { return Ok(()) };
         let len = frames.len_of(frame) as usize;
         let protected = sender.protect(frames.buffer(frame), len).map_err(|error| match error {
