@@ -3,7 +3,6 @@
 use chronoseal_core::{DiscardReason, Event, EventKind, NodeId, Priority, SimTime, StreamId};
 
 use super::forwarding::Forwarded;
-use super::ways::Hop;
 use super::{Network, Timer};
 use crate::line::{self, Offer, Started, Step};
 use crate::medium::{FrameId, FrameStore, MediumOutput};
@@ -138,33 +137,18 @@ impl Network {
     ) {
         let Forwarded { frame, hop, priority, due } = passed;
         let hop = *self.ways.hop(hop);
-        let Some(last) = self.ways.egress(&hop).len().checked_sub(1) else {
-            let judge = self.judges[hop.ingress as usize];
-            return self.discard(judge, frame, hop.stream, DiscardReason::UnknownStream, frames, out);
-        };
-        for copy in 0..last {
-            frames.retain(frame);
-            self.send_copy(now, (&hop, copy), priority, due, frame, frames, out);
+        let copies = self.ways.egress(&hop).len();
+        for copy in 0..copies {
+            if copy + 1 < copies {
+                frames.retain(frame);
+            }
+            let line = self.ways.egress(&hop)[copy] as usize;
+            self.send(now, line, priority, Some(due), (frame, hop.stream), frames, out);
         }
-        let line = self.ways.egress(&hop)[last] as usize;
-        self.send(now, line, priority, Some(due), (frame, hop.stream), frames, out);
-    }
-
-    /// Gives a copy of a frame to one of several lines.
-    #[allow(clippy::too_many_arguments, reason = "a frame with everything its line wants to know")]
-    #[inline(never)]
-    fn send_copy(
-        &mut self,
-        now: SimTime,
-        (hop, copy): (&Hop, usize),
-        priority: Priority,
-        due: SimTime,
-        frame: FrameId,
-        frames: &mut FrameStore,
-        out: &mut Vec<MediumOutput>,
-    ) {
-        let line = self.ways.egress(hop)[copy] as usize;
-        self.send(now, line, priority, Some(due), (frame, hop.stream), frames, out);
+        if copies == 0 {
+            let judge = self.judges[hop.ingress as usize];
+            self.discard(judge, frame, hop.stream, DiscardReason::UnknownStream, frames, out);
+        }
     }
 
     /// One turn of the schedule table acts.
