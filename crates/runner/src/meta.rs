@@ -158,8 +158,10 @@ fn stream_meta(prepared: &Prepared<'_>, describers: &[Box<dyn Describe>], id: St
     }
 }
 
-/// The stream that tells the counters which frames of another are checked with, if they are.
+/// The stream that tells the counters which frames of another are checked with, if they are, from the start of the run on. Under
+/// a group key each new key begins anew, and what is lost then is lost.
 fn counters(plan: &Plan, stream: &StreamPlan) -> Option<u16> {
+    plan.freshness.as_ref().filter(|freshness| !freshness.under_group_key)?;
     let mut protections = stream.hops.iter().map(|hop| plan.protection_on(stream, hop));
     protections.any(ProtectionPlan::needs_master).then_some(())?;
     let is_synchronisation = |stream: &StreamPlan| stream.hops.iter().any(|hop| hop.class == SYNCHRONISATION);

@@ -105,7 +105,8 @@ pub(super) fn threats(chance: &mut Chance, on: usize, network: &mut Network) {
     }
     if chance.percent(18) {
         network.threats.push(format!(
-            "[[threats]]\nname = \"flood-{on}\"\nkind = \"flood\"\nat = {{ segment = \"s{on}\" }}\nstart = \"{start}ms\"\n"
+            "[[threats]]\nname = \"flood-{on}\"\nkind = \"flood\"\nat = {{ segment = \"s{on}\" }}\nstart = \"{start}ms\"\n\
+             count = 20000\n"
         ));
     }
     let begins_here = |stream: &&Stream| stream.from == on && !stream.is_slotted && !stream.table.contains("count = ");
@@ -117,7 +118,7 @@ pub(super) fn threats(chance: &mut Chance, on: usize, network: &mut Network) {
     }
     let (index, node, period) = chance.one(&victims);
     if chance.percent(34) {
-        let (by, count) = (chance.one(&[20, 100, 500, 1_000, 3_000]), count.min(300_000 / period).max(1));
+        let (by, count) = (chance.one(&[20, 100, 300, 500, 1_000, 3_000]), count.min(300_000 / period).max(1));
         network.threats.push(format!(
             "[[threats]]\nname = \"delay-{on}\"\nkind = {{ delay = {{ by = \"{by}us\" }} }}\nstream = \"m{index}\"\n\
              at = {{ link = \"n{node}\" }}\nstart = \"10ms\"\ncount = {count}\n"
