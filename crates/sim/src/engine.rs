@@ -116,9 +116,14 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
             let place = next;
             next += 1;
             let Self { stations, world, .. } = self;
+            // Most outputs are timers.
+            if let MediumOutput::Timer { at, timer } = world.outputs[place] {
+                world.queue.push(at, Happening::medium(timer));
+                continue;
+            }
             // Matched where it lies: the medium has just written it in pieces, and a copy of the whole waits for each.
             match world.outputs[place] {
-                MediumOutput::Timer { at, timer } => world.queue.push(at, Happening::medium(timer)),
+                MediumOutput::Timer { .. } => {}
                 MediumOutput::Deliver { to, frame, departed_at } => {
                     let arrived = Arrived { frame, departed_at, received_at: world.now };
                     world.deliver(&mut stations[to.node.index()], to.port, arrived);

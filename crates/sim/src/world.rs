@@ -157,10 +157,14 @@ impl<M: Medium, O: Observer> World<M, O> {
                     {
                         station.attack = Some(kind);
                     }
-                    let context = station.current.map(|arrived| {
-                        context(&self.frames, arrived.frame, Some(arrived.departed_at), Some(arrived.received_at))
-                    });
-                    self.observer.event(self.now, station.setup.id, event, context);
+                    // Asked for each by itself, whether there is a frame need not be written down for observers to read.
+                    match station.current {
+                        Some(Arrived { frame, departed_at, received_at }) => {
+                            let frame = context(&self.frames, frame, Some(departed_at), Some(received_at));
+                            self.observer.event(self.now, station.setup.id, event, Some(frame));
+                        }
+                        None => self.observer.event(self.now, station.setup.id, event, None),
+                    }
                 }
                 Output::Timeout(wake) => {
                     if let Some(arrived) = station.current.take() {

@@ -246,7 +246,8 @@ impl Network {
         let due = self.due(now, line);
         // [SAE AS6802] the time in the switch is part of the delay that a relay causes.
         line::stamp_transparent_clock(frame, due - now, frames);
-        self.forward_at(line, Forwarded { frame, hop: HopId::of_control(number), due }, out);
+        let (hop, priority) = (HopId::of_control(number), Priority::PROTOCOL_CONTROL);
+        self.forward_at(line, Forwarded { frame, hop, priority, due }, out);
     }
 
     /// Passes a control frame on. Each line gets a frame of its own, since each delays it differently.

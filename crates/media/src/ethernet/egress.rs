@@ -1,10 +1,8 @@
 //! From a switch, or a station, to the other end of a line.
 
 use chronoseal_core::{DiscardReason, Event, EventKind, NodeId, Priority, SimTime, StreamId};
-use chronoseal_wire::ethernet::{HEADER_LEN, VlanTag};
 
 use super::forwarding::Forwarded;
-use super::ways::Hop;
 use super::{Network, Timer};
 use crate::line::{self, Offer, Started, Step};
 use crate::medium::{FrameId, FrameStore, MediumOutput};
@@ -137,9 +135,8 @@ impl Network {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
-        let Forwarded { frame, hop, due } = passed;
+        let Forwarded { frame, hop, priority, due } = passed;
         let hop = *self.ways.hop(hop);
-        let priority = if hop.is_tagged { self.tagged_priority(&hop, frame, frames) } else { hop.priority };
         let copies = self.ways.egress(&hop).len();
         for copy in 0..copies {
             if copy + 1 < copies {
@@ -154,18 +151,12 @@ impl Network {
         }
     }
 
-    /// The priority of a frame with a VLAN tag: what a stream gate gave it, or what the tag says.
-    #[inline]
-    fn tagged_priority(&mut self, hop: &Hop, frame: FrameId, frames: &FrameStore) -> Priority {
-        let given = self.guards.as_mut().and_then(|guards| guards.take_priority((hop.ingress as usize, frame)));
-        given.unwrap_or_else(|| pcp_of(frames.bytes(frame)))
-    }
-
     /// One turn of the schedule table acts.
     pub(super) fn act(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         let Some(due) = self.executor.act() else { return };
         if let Some(frame) = due.frame {
-            self.fan_out(now, Forwarded { frame, hop: due.hop, due: now }, frames, out);
+            let priority = self.ways.hop(due.hop).priority;
+            self.fan_out(now, Forwarded { frame, hop: due.hop, priority, due: now }, frames, out);
         }
         if due.missing {
             let hop = self.ways.hop(due.hop);
@@ -180,11 +171,4 @@ impl Network {
             out.push(MediumOutput::Timer { at, timer: Timer::ScheduleEntry.pack() });
         }
     }
-}
-
-/// The priority that the VLAN tag of a frame names, which a switch has let in because of this tag.
-#[inline]
-fn pcp_of(bytes: &[u8]) -> Priority {
-    let tag = bytes.get(HEADER_LEN..).and_then(|rest| rest.first_chunk());
-    Priority(tag.map_or(0, |tag| VlanTag::from_raw(u16::from_be_bytes(*tag)).pcp))
 }

@@ -1,7 +1,7 @@
 //! What a switch lets in: address, line, length, window, once for each turn.
 
 use chronoseal_core::{DiscardReason, Duration, SimTime, StreamId};
-use chronoseal_wire::ethernet::{Frame, TypeOrLength};
+use chronoseal_wire::ethernet::{Frame, TypeOrLength, VlanTag};
 use chronoseal_wire::{protocol_control_frame, virtual_link};
 
 use super::config::NetworkConfig;
@@ -22,8 +22,8 @@ pub(super) enum Admission {
     },
     /// A frame of a virtual link, which is still to be policed.
     VirtualLink(HopId),
-    /// A best-effort frame.
-    Stream(HopId),
+    /// A best-effort frame, and its VLAN tag if its stream has one.
+    Stream(HopId, Option<VlanTag>),
     /// The beacon, from the switch that sends it.
     Beacon,
 }
@@ -86,7 +86,8 @@ impl Filter {
         }
         let stream = self.stream_of(config, ways, &frame).ok_or((DiscardReason::UnknownStream, StreamId::NONE))?;
         let known = ways.stream(stream).ok_or((DiscardReason::UnknownStream, StreamId::NONE))?;
-        if !known.is_in(frame.tag().map(|tag| tag.vid)) {
+        let tag = frame.tag();
+        if !known.is_in(tag.map(|tag| tag.vid)) {
             return Err((DiscardReason::UnknownStream, stream));
         }
         let hop = ways.hop_by(known, line).ok_or((DiscardReason::WrongPort, stream))?;
@@ -94,7 +95,7 @@ impl Filter {
             return Err((DiscardReason::TooLong, stream));
         }
         match known.kind {
-            Kind::BestEffort => Ok(Admission::Stream(hop)),
+            Kind::BestEffort => Ok(Admission::Stream(hop, tag)),
             Kind::Elsewhere => Err((DiscardReason::UnknownStream, stream)),
             Kind::RateConstrained if bytes.len() < known.len_min as usize => Err((DiscardReason::BelowLmin, stream)),
             Kind::RateConstrained => Ok(Admission::VirtualLink(hop)),

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use chronoseal_core::SimTime;
+use chronoseal_core::{Priority, SimTime};
 
 use super::ways::HopId;
 use crate::medium::FrameId;
@@ -13,6 +13,8 @@ pub(super) struct Forwarded {
     pub(super) frame: FrameId,
     /// Which of the switches on its way has it.
     pub(super) hop: HopId,
+    /// The priority by which it is queued, if it is of a stream.
+    pub(super) priority: Priority,
     /// When.
     pub(super) due: SimTime,
 }
@@ -27,13 +29,16 @@ struct Kept {
 
 impl Kept {
     #[inline(always)]
-    fn new(Forwarded { frame, hop, due }: Forwarded) -> Self {
-        Self { what: u64::from(frame.0) << 32 | u64::from(hop.0), due }
+    fn new(Forwarded { frame, hop, priority, due }: Forwarded) -> Self {
+        let place = hop.0 | u32::from(priority.0) << HopId::BITS;
+        Self { what: u64::from(frame.0) << 32 | u64::from(place), due }
     }
 
     #[inline(always)]
     fn unpack(self) -> Forwarded {
-        Forwarded { frame: FrameId((self.what >> 32) as u32), hop: HopId(self.what as u32), due: self.due }
+        let place = self.what as u32;
+        let (hop, priority) = (HopId(place & HopId::BEACON.0), Priority((place >> HopId::BITS) as u8));
+        Forwarded { frame: FrameId((self.what >> 32) as u32), hop, priority, due: self.due }
     }
 }
 
@@ -107,7 +112,7 @@ mod tests {
         let came: Vec<_> = due_us.map(|us| (us, frames.allocate(FrameLabel::default()))).to_vec();
         for (us, frame) in &came {
             let due = SimTime::ZERO + Duration::from_us(*us);
-            forwarding.keep(0, Forwarded { frame: *frame, hop: HopId(0), due });
+            forwarding.keep(0, Forwarded { frame: *frame, hop: HopId(0), priority: Priority(0), due });
         }
         let end = SimTime::ZERO + Duration::from_us(30);
         assert!(forwarding.take(0, SimTime::ZERO + Duration::from_us(4)).is_none(), "nothing is due yet");

@@ -1,7 +1,7 @@
 //! From the last bit of a frame in a switch to its egress queues.
 
-use chronoseal_core::{DiscardReason, SimTime, StreamId};
-use chronoseal_wire::ethernet::FCS_LEN;
+use chronoseal_core::{DiscardReason, Priority, SimTime, StreamId};
+use chronoseal_wire::ethernet::{FCS_LEN, VlanTag};
 
 use super::control;
 use super::filter::Admission;
@@ -29,9 +29,10 @@ impl Network {
             return false;
         }
         let judged = self.filter.judge(&self.config, &self.ways, arrives_at, line, frames.bytes(frame));
-        let Ok(Admission::Stream(hop)) = judged else { return false };
+        let Ok(Admission::Stream(hop, tag)) = judged else { return false };
+        let priority = self.queue_of(hop, tag);
         self.stamp_arrival(arrives_at, line, frame, frames);
-        self.forward_at(line, Forwarded { frame, hop, due: arrives_at + delay }, out);
+        self.forward_at(line, Forwarded { frame, hop, priority, due: arrives_at + delay }, out);
         true
     }
 
@@ -53,47 +54,80 @@ impl Network {
         out: &mut Vec<MediumOutput>,
     ) {
         self.stamp_arrival(now, line, frame, frames);
-        let frame = match self.has_special {
-            false => frame,
-            true => match self.arrive_special(now, line, frame, frames, out) {
-                Some(frame) => frame,
-                None => return,
-            },
-        };
+        if self.has_special && self.arrive_special(now, line, frame, frames, out) {
+            return;
+        }
         match self.filter.judge(&self.config, &self.ways, now, line, frames.bytes(frame)) {
             Err((reason, stream)) => self.discard(self.judges[line], frame, stream, reason, frames, out),
-            Ok(Admission::Stream(hop)) => self.forward(now, line, (frame, hop), frames, out),
+            Ok(Admission::Stream(hop, tag)) => {
+                let Some((frame, priority)) = self.pass_guards(now, line, frame, (hop, tag), frames, out) else {
+                    return;
+                };
+                self.forward(now, line, (frame, hop, priority), frames, out);
+            }
             Ok(Admission::VirtualLink(hop)) => {
+                let Some((frame, priority)) = self.pass_guards(now, line, frame, (hop, None), frames, out) else {
+                    return;
+                };
                 // Lengths of virtual links count the checksum.
                 let len = (frames.len_of(frame) + FCS_LEN as u64) as u32;
                 if self.accounts[hop.index()].as_mut().is_none_or(|account| account.pays(now, len)) {
-                    self.forward(now, line, (frame, hop), frames, out);
+                    self.forward(now, line, (frame, hop, priority), frames, out);
                 } else {
                     let stream = self.ways.hop(hop).stream;
                     self.discard(self.judges[line], frame, stream, DiscardReason::Policed, frames, out);
                 }
             }
             Ok(Admission::Turn { turn, cycle, hop }) => {
+                let Some((frame, priority)) = self.pass_guards(now, line, frame, (hop, None), frames, out) else {
+                    return;
+                };
                 if !self.executor.take(turn, cycle) {
                     let (reason, stream) = (DiscardReason::DuplicateInWindow, self.ways.hop(hop).stream);
                     self.discard(self.judges[line], frame, stream, reason, frames, out);
                 } else if self.config.waits_for_dispatch {
                     self.executor.hold(turn, frame);
                 } else {
-                    self.forward(now, line, (frame, hop), frames, out);
+                    self.forward(now, line, (frame, hop, priority), frames, out);
                 }
             }
             Ok(Admission::Beacon) => {
                 let due = self.due(now, line);
                 // [SAE AS6802] the time in the switch is part of the delay that a relay causes.
                 line::stamp_transparent_clock(frame, due - now, frames);
-                self.forward_at(line, Forwarded { frame, hop: HopId::BEACON, due }, out);
+                let (hop, priority) = (HopId::BEACON, Priority::PROTOCOL_CONTROL);
+                self.forward_at(line, Forwarded { frame, hop, priority, due }, out);
             }
         }
     }
 
-    /// What comes to a switch of a cluster that keeps its clocks together by itself, of one that filters streams, by a link with keys, or
-    /// to one where ways of a stream meet. Gives what is then treated as anywhere: the frame, or one in its place.
+    /// The priority by which a best-effort frame is queued unless a stream gate gives it another: what its tag says, or its class.
+    #[inline(always)]
+    fn queue_of(&self, hop: HopId, tag: Option<VlanTag>) -> Priority {
+        tag.map_or(self.ways.hop(hop).priority, |tag| Priority(tag.pcp))
+    }
+
+    /// Lets a frame that is let in pass the filters, gates and meters of its switch, and what takes one of several copies. Gives
+    /// what goes on, by which priority it is queued; `None` if the frame was thrown away.
+    #[inline(always)]
+    fn pass_guards(
+        &mut self,
+        now: SimTime,
+        line: usize,
+        frame: FrameId,
+        (hop, tag): (HopId, Option<VlanTag>),
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) -> Option<(FrameId, Priority)> {
+        let mut passed = (frame, self.queue_of(hop, tag));
+        if self.guards.is_some() {
+            passed = self.filter_stream(now, line, passed, (hop, tag), frames, out)?;
+        }
+        // Recovery comes behind filters, gates and meters: IEEE 802.1CB-2017 §8.1.
+        (self.recoveries.is_none() || self.recover(now, line, passed.0, hop, frames, out)).then_some(passed)
+    }
+
+    /// What comes to a switch of a cluster that keeps its clocks together by itself, or by a link with keys. True if it ends there.
     #[cold]
     #[inline(never)]
     fn arrive_special(
@@ -103,23 +137,21 @@ impl Network {
         frame: FrameId,
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
-    ) -> Option<FrameId> {
+    ) -> bool {
         if let Err(reason) = self.unprotect(line, frame, frames) {
             let stream = self.stream_of(frames.bytes(frame)).unwrap_or(StreamId::NONE);
             self.discard(self.judges[line], frame, stream, reason, frames, out);
-            return None;
+            return true;
         }
         if self.control.is_some() && control::is_control(frames.bytes(frame)) {
             self.arrive_control(now, line, frame, frames, out);
-            return None;
+            return true;
         }
         if self.time_aware.is_some() && time_aware::is_message(frames.bytes(frame)) {
             self.arrive_time_message(now, line, frame, frames, out);
-            return None;
+            return true;
         }
-        // Recovery comes behind filters, gates and meters: IEEE 802.1CB-2017 §8.1.
-        let frame = self.filter_stream(now, line, frame, frames, out)?;
-        self.recover(now, line, frame, frames, out)
+        false
     }
 
     /// When a frame that is in a switch now has been there for the forwarding delay.
@@ -138,12 +170,12 @@ impl Network {
         &mut self,
         now: SimTime,
         line: usize,
-        (frame, hop): (FrameId, HopId),
+        (frame, hop, priority): (FrameId, HopId, Priority),
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
         let due = self.due(now, line);
-        let passed = Forwarded { frame, hop, due };
+        let passed = Forwarded { frame, hop, priority, due };
         if due == now && self.forwarding.is_empty(line) {
             return self.fan_out(now, passed, frames, out);
         }

@@ -218,11 +218,7 @@ impl Network {
             splices: Splices::default(),
             guards: Guards::new(&config),
             recoveries: Recoveries::new(&config),
-            has_special: config.clocks.is_some()
-                || config.time_aware.is_some()
-                || !config.psfp.is_empty()
-                || !config.secured.is_empty()
-                || !config.recoveries.is_empty(),
+            has_special: config.clocks.is_some() || config.time_aware.is_some() || !config.secured.is_empty(),
             integration_cycle: 0,
             rngs: (config.switches.iter())
                 .map(|switch| random::stream(config.seed, Purpose::Medium, u64::from(switch.0)))
@@ -283,6 +279,10 @@ fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> (V
         let starts = starts(phases, tolerance);
         match config.ports.get(&number).or(cutting.as_ref()) {
             None => (Line::new(speed, room, starts), None),
+            // A port of a switch stays one: of what happens at one instant it looks last, and a line does not.
+            Some(port) if config.switch_before(number).is_none() && port.is_strict() => {
+                (Line::new(speed, room, starts).with_classes(port.class_of), None)
+            }
             Some(port) => (Line::behind_port(speed), Some(Box::new(Port::new(port, speed, room, starts)))),
         }
     };

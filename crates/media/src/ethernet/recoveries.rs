@@ -10,7 +10,7 @@ use chronoseal_wire::ethernet::Frame;
 
 use super::Network;
 use super::config::NetworkConfig;
-use super::filter::Admission;
+use super::ways::HopId;
 use crate::medium::{FrameId, FrameStore, MediumOutput};
 use crate::recovery::SequenceRecovery;
 
@@ -26,46 +26,43 @@ impl Recoveries {
 }
 
 impl Network {
-    /// Gives a frame that comes to a switch for the first time, or that is of no stream whose ways meet there; `None` if it was thrown
-    /// away.
+    /// False if a frame was thrown away because it is not the first of its copies at a switch where ways of its stream meet.
+    #[cold]
+    #[inline(never)]
     pub(super) fn recover(
         &mut self,
         now: SimTime,
         line: usize,
         frame: FrameId,
+        hop: HopId,
         frames: &FrameStore,
         out: &mut Vec<MediumOutput>,
-    ) -> Option<FrameId> {
-        let Some(recoveries) = &mut self.recoveries else { return Some(frame) };
-        let bytes = frames.bytes(frame);
-        // What is refused anyway has no number that could count.
-        let Ok(Admission::Stream(hop)) = self.filter.judge(&self.config, &self.ways, now, line, bytes) else {
-            return Some(frame);
-        };
+    ) -> bool {
         let stream = self.ways.hop(hop).stream;
         let at = self.config.switch_behind(line).map(|switch| (switch, stream));
-        let Some(recovery) = at.and_then(|at| recoveries.0.get_mut(&at)) else { return Some(frame) };
-        let Some(tag) = Frame::new_checked(bytes).ok().and_then(|frame| frame.r_tag()) else {
+        let recovery = self.recoveries.as_mut().and_then(|recoveries| recoveries.0.get_mut(&at?));
+        let Some(recovery) = recovery else { return true };
+        let Some(tag) = Frame::new_checked(frames.bytes(frame)).ok().and_then(|frame| frame.r_tag()) else {
             self.discard(self.judges[line], frame, stream, DiscardReason::Malformed, frames, out);
-            return None;
+            return false;
         };
         // All switches have the time in which the run is counted.
         let at = LocalTime::ZERO + now.since_zero();
         match recovery.refuses(tag.sequence, at) {
             None => {
                 let _ = recovery.take(tag.sequence, at);
-                Some(frame)
+                true
             }
             Some(DiscardReason::CopyEliminated) => {
                 let value = recovery.eliminate(tag.sequence, at).as_ps();
                 let kind = EventKind::Discarded(DiscardReason::CopyEliminated);
                 let event = Event { value, ..Event::of(kind, stream, frames.label(frame).serial.unwrap_or(0)) };
                 out.push(MediumOutput::Discard { node: self.judges[line], event, frame });
-                None
+                false
             }
             Some(reason) => {
                 self.discard(self.judges[line], frame, stream, reason, frames, out);
-                None
+                false
             }
         }
     }

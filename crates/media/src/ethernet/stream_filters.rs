@@ -2,43 +2,37 @@
 //!
 //! They judge a frame that every switch would let in: its stream, its line and its length are known to be right then.
 
-use std::collections::BTreeMap;
-
 use chronoseal_core::{Priority, SimTime};
-use chronoseal_wire::ethernet::{FCS_LEN, Frame, HEADER_LEN, TAGGED_HEADER_LEN, VlanTag};
+use chronoseal_wire::ethernet::{FCS_LEN, HEADER_LEN, TAGGED_HEADER_LEN, VlanTag};
 
 use super::Network;
 use super::config::NetworkConfig;
-use super::filter::Admission;
+use super::ways::HopId;
 use crate::medium::{FrameId, FrameStore, MediumOutput, Series};
 use crate::psfp::{Arrived, Psfp};
 
 /// What the switches that filter streams have.
 pub(super) struct Guards {
-    by_switch: BTreeMap<usize, Psfp>,
-    /// Internal priority values of frames that are not in a queue yet, by the line they came by.
-    priorities: BTreeMap<(usize, FrameId), Priority>,
+    /// By switch: in the order of their numbers, those that have any.
+    switches: Vec<(usize, Psfp)>,
+    /// By line: which of them it leads to.
+    behind: Vec<Option<u32>>,
 }
 
 impl Guards {
     /// Those of a network; `None` if no switch has any.
     pub(super) fn new(config: &NetworkConfig) -> Option<Box<Self>> {
-        let by_switch: BTreeMap<usize, Psfp> =
+        let switches: Vec<(usize, Psfp)> =
             config.psfp.iter().map(|(switch, psfp)| (*switch, Psfp::new(psfp))).collect();
-        (!by_switch.is_empty()).then(|| Box::new(Self { by_switch, priorities: BTreeMap::new() }))
-    }
-
-    /// The internal priority value of a frame that came by a line, which it has once.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn take_priority(&mut self, came: (usize, FrameId)) -> Option<Priority> {
-        self.priorities.remove(&came)
+        let place = |switch: usize| switches.iter().position(|(own, _)| *own == switch).map(|place| place as u32);
+        let behind = (0..2 * config.links.len()).map(|line| config.switch_behind(line).and_then(place)).collect();
+        (!switches.is_empty()).then(|| Box::new(Self { switches, behind }))
     }
 
     /// The counters of every filter, by their names in the standard.
     pub(super) fn series(&self, config: &NetworkConfig) -> Vec<Series> {
         let mut series = Vec::new();
-        for (switch, psfp) in &self.by_switch {
+        for (switch, psfp) in &self.switches {
             let filters = config.psfp.get(switch).map_or(&[][..], |psfp| &psfp.filters);
             for (filter, counters) in filters.iter().zip(psfp.counters()) {
                 let of = |(name, count): (&str, u64)| {
@@ -56,53 +50,44 @@ impl Guards {
 }
 
 impl Network {
-    /// Lets the filters of a switch judge a frame that it would let in. Gives the frame that goes on, which is another one if a
-    /// meter marked it; `None` if it was thrown away.
+    /// Lets the filters of a switch judge a frame that it lets in. Gives the frame that goes on, which is another one if a meter
+    /// marked it, and the priority by which it is queued; `None` if it was thrown away.
+    #[inline(never)]
     pub(super) fn filter_stream(
         &mut self,
         now: SimTime,
         line: usize,
-        frame: FrameId,
+        (frame, priority): (FrameId, Priority),
+        (hop, tag): (HopId, Option<VlanTag>),
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
-    ) -> Option<FrameId> {
-        let switch = self.config.switch_behind(line);
-        let psfp = switch.zip(self.guards.as_mut()).and_then(|(switch, guards)| guards.by_switch.get_mut(&switch));
-        let Some(psfp) = psfp else { return Some(frame) };
-        let bytes = frames.bytes(frame);
-        let hop = match self.filter.judge(&self.config, &self.ways, now, line, bytes) {
-            Ok(Admission::Turn { hop, .. } | Admission::VirtualLink(hop) | Admission::Stream(hop)) => {
-                *self.ways.hop(hop)
-            }
-            // Refused without them, or none of a stream.
-            Ok(Admission::Beacon) | Err(_) => return Some(frame),
+    ) -> Option<(FrameId, Priority)> {
+        let Some(guards) = &mut self.guards else { return Some((frame, priority)) };
+        let place = guards.behind[line];
+        let Some((_, psfp)) = place.and_then(|place| guards.switches.get_mut(place as usize)) else {
+            return Some((frame, priority));
         };
-        let tag = Frame::new_checked(bytes).ok().and_then(|frame| frame.tag());
+        let (stream, len) = (self.ways.hop(hop).stream, frames.len_of(frame) as usize);
         let header = if tag.is_some() { TAGGED_HEADER_LEN } else { HEADER_LEN };
         let arrived = Arrived {
-            stream: hop.stream,
+            stream,
             line,
-            priority: tag.map_or(hop.priority.0, |tag| tag.pcp),
+            priority: priority.0,
             is_drop_eligible: tag.is_some_and(|tag| tag.drop_eligible),
-            sdu_len: (bytes.len() - header) as u32,
-            frame_len: (bytes.len() + FCS_LEN) as u32,
+            sdu_len: (len - header) as u32,
+            frame_len: (len + FCS_LEN) as u32,
         };
         let passed = match psfp.judge(now, &arrived) {
             Ok(passed) => passed,
             Err(reason) => {
-                self.discard(self.judges[line], frame, hop.stream, reason, frames, out);
+                self.discard(self.judges[line], frame, stream, reason, frames, out);
                 return None;
             }
         };
-        let frame = match tag.filter(|tag| passed.is_yellow && !tag.drop_eligible) {
-            Some(tag) => marked(frame, tag, frames),
-            None => frame,
-        };
-        // Without a tag a frame has the queue of its class.
-        if let (Some(ipv), Some(guards), Some(_)) = (passed.ipv, &mut self.guards, tag) {
-            guards.priorities.insert((line, frame), ipv);
-        }
-        Some(frame)
+        // Without a tag a frame can neither be marked nor have another queue than that of its class.
+        let Some(tag) = tag else { return Some((frame, priority)) };
+        let frame = if passed.is_yellow && !tag.drop_eligible { marked(frame, tag, frames) } else { frame };
+        Some((frame, passed.ipv.unwrap_or(priority)))
     }
 }
 

@@ -12,10 +12,12 @@ use super::config::{NetworkConfig, Route, RouteClass, RouteHop};
 pub(super) struct HopId(pub(super) u32);
 
 impl HopId {
+    /// Of its number; the others of a word are free for a priority.
+    pub(super) const BITS: u32 = 28;
     /// From here on numbers are not of streams.
-    const OTHERS: u32 = 1 << 31;
+    const OTHERS: u32 = 1 << (Self::BITS - 1);
     /// A beacon.
-    pub(super) const BEACON: Self = Self(u32::MAX);
+    pub(super) const BEACON: Self = Self((1 << Self::BITS) - 1);
 
     /// A control frame of a cluster, by the number of its way.
     pub(super) const fn of_control(number: usize) -> Self {
@@ -24,7 +26,7 @@ impl HopId {
 
     /// The number given to [`Self::of_control`], if it was.
     pub(super) const fn control(self) -> Option<usize> {
-        if self.0 >= Self::OTHERS && self.0 != u32::MAX { Some((self.0 - Self::OTHERS) as usize) } else { None }
+        if self.0 >= Self::OTHERS && self.0 != Self::BEACON.0 { Some((self.0 - Self::OTHERS) as usize) } else { None }
     }
 
     /// True for a frame of a stream.
@@ -49,7 +51,6 @@ pub(super) struct Hop {
     pub(super) stream: StreamId,
     /// The egress queue, unless their tag names it.
     pub(super) priority: Priority,
-    pub(super) is_tagged: bool,
 }
 
 /// What a switch has to know of a stream before it lets a frame of it in.
@@ -96,11 +97,11 @@ impl Ways {
                     count: egress.len() as u16,
                     stream: StreamId(index as u16),
                     priority: route.class.priority(),
-                    is_tagged: route.vid.is_some() && matches!(route.class, RouteClass::BestEffort { .. }),
                 });
                 ways.lines.extend(egress.iter().map(|line| *line as u32));
             }
         }
+        assert!(ways.hops.len() < HopId::OTHERS as usize, "ways have fewer than 2^27 switches together");
         ways
     }
 

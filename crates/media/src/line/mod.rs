@@ -7,6 +7,7 @@ use chronoseal_core::{Duration, Priority, SimTime};
 pub use self::reserved::ReservedStarts;
 pub use self::speed::{LineProtection, LineSpeed};
 use crate::medium::{FrameId, FrameStore};
+use crate::port::TRAFFIC_CLASSES;
 
 mod reserved;
 mod speed;
@@ -61,6 +62,8 @@ pub struct Line {
     speed: LineSpeed,
     /// The queues together hold at most this much `[byte]`.
     queue_len_max: u64,
+    /// By priority: its queue.
+    class_of: [Priority; Priority::COUNT],
     queues: [VecDeque<Offer>; Priority::COUNT],
     /// Bit p is set while queue p holds a frame.
     waiting: u16,
@@ -81,6 +84,7 @@ impl Line {
         Self {
             speed,
             queue_len_max,
+            class_of: std::array::from_fn(|priority| Priority(priority as u8)),
             queues: Default::default(),
             waiting: 0,
             queued_bytes: 0,
@@ -90,6 +94,17 @@ impl Line {
             on_wire: VecDeque::new(),
             reserved,
         }
+    }
+
+    /// The same line, where frames of the first priorities have the queues of these classes, as at a port of IEEE 802.1Q.
+    ///
+    /// # Panics
+    /// If a class is none.
+    #[must_use]
+    pub fn with_classes(mut self, class_of: [u8; TRAFFIC_CLASSES]) -> Self {
+        assert!(class_of.iter().all(|class| usize::from(*class) < TRAFFIC_CLASSES), "there are eight classes");
+        self.class_of[..TRAFFIC_CLASSES].copy_from_slice(&class_of.map(Priority));
+        self
     }
 
     /// How long frames take on it.
@@ -107,7 +122,8 @@ impl Line {
         if self.queued_bytes + offer.len > self.queue_len_max {
             return Err(QueueFull);
         }
-        let offer = Offer { priority: offer.priority.min(Priority(Priority::COUNT as u8 - 1)), ..offer };
+        let priority = self.class_of[usize::from(offer.priority.0).min(Priority::COUNT - 1)];
+        let offer = Offer { priority, ..offer };
         if self.waiting == 0 && self.clear_at(now, &offer) == now {
             return Ok(Step::Started(self.start(now, offer)));
         }
@@ -175,7 +191,7 @@ impl Line {
 
     /// Its port uses it from now on until then, whatever was said before of the time from now on.
     pub fn use_until(&mut self, now: SimTime, until: SimTime) {
-        if until > now || self.free_at > now {
+        if until != self.free_at && (until > now || self.free_at > now) {
             self.busy += until.max(now) - now - self.busy_after(now);
             self.free_at = until.max(now);
         }

@@ -22,6 +22,14 @@ pub struct PortConfig {
     pub scheduled_cut: bool,
 }
 
+impl PortConfig {
+    /// True if it serves queues in strict priority and does nothing else, as a [`Line`](crate::line::Line) does by itself.
+    pub fn is_strict(&self) -> bool {
+        let strict = Self { class_of: self.class_of, ..Self::default() };
+        *self == strict
+    }
+}
+
 impl Default for PortConfig {
     /// Eight queues in strict priority, each priority in its own.
     fn default() -> Self {

@@ -75,10 +75,16 @@ impl Windows {
             return if self.is_always_open { Gate::Open(None) } else { Gate::Closed(None) };
         }
         let (from, until, gate) = self.last.get();
-        if from <= now && now < until { gate } else { self.look_up(now) }
+        if from <= now && now < until {
+            return gate;
+        }
+        let found = self.look_up(now);
+        self.last.set(found);
+        found.2
     }
 
-    fn look_up(&self, now: SimTime) -> Gate {
+    /// The gate at a time, and from when until when it is so.
+    fn look_up(&self, now: SimTime) -> (SimTime, SimTime, Gate) {
         let phase = (now.since_zero() - self.base_time).rem_floor(self.cycle);
         let start = now - phase;
         let next = self.windows.partition_point(|(opens, _)| *opens <= phase);
@@ -88,21 +94,24 @@ impl Windows {
             None => (self.windows[self.windows.len() - 1], self.cycle),
         };
         let closes = before.1 - turn;
-        let (from, until, gate) = if phase < closes {
+        if phase < closes {
             let until = start + closes;
             (start + (before.0 - turn), until, Gate::Open(Some(until)))
         } else {
             let opens = self.windows.get(next).map_or(self.windows[0].0 + self.cycle, |(opens, _)| *opens);
             let until = start + opens;
             (start + closes, until, Gate::Closed(Some(until)))
-        };
-        self.last.set((from, until, gate));
-        gate
+        }
     }
 
     /// The next time it opens after it closes at a time; that time itself if it never does.
+    ///
+    /// It is open now, and what is known of that is kept for the looks to come.
     pub(super) fn opens_after(&self, closes: SimTime) -> SimTime {
-        match self.at(closes) {
+        if self.windows.is_empty() {
+            return closes;
+        }
+        match self.look_up(closes).2 {
             Gate::Closed(Some(opens)) => opens,
             Gate::Open(_) | Gate::Closed(None) => closes,
         }

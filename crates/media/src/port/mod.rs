@@ -211,12 +211,16 @@ impl Port {
         if class.room.is_none() {
             self.shared += offer.len;
         }
+        if now < self.free_at && self.sending.is_none() {
+            // Whoever is next, it is not before then.
+            let look_again_at = self.ask_for_look(now, Some(self.free_at));
+            return Ok(PortStep { left: None, free_at: self.free_at, look_again_at });
+        }
         Ok(self.step(now))
     }
 
     /// Does what is to be done now.
     pub fn step(&mut self, now: SimTime) -> PortStep {
-        self.look_again_at = self.look_again_at.filter(|at| *at > now);
         let mut left = None;
         if let Some(sending) = self.sending {
             if now >= sending.last_bit(&self.speed) {
@@ -230,10 +234,17 @@ impl Port {
             left = self.select(now);
         }
         let at = self.next_look(now);
-        let asked = self.look_again_at.is_some_and(|asked| at.is_none_or(|at| asked <= at));
-        let look_again_at = if asked { None } else { at };
-        self.look_again_at = look_again_at.or(self.look_again_at);
+        let look_again_at = self.ask_for_look(now, at);
         PortStep { left, free_at: self.free_at, look_again_at }
+    }
+
+    /// `at`, unless an earlier look is still to come.
+    fn ask_for_look(&mut self, now: SimTime, at: Option<SimTime>) -> Option<SimTime> {
+        self.look_again_at = self.look_again_at.filter(|asked| *asked > now);
+        let is_asked = self.look_again_at.is_some_and(|asked| at.is_none_or(|at| asked <= at));
+        let look_again_at = if is_asked { None } else { at };
+        self.look_again_at = look_again_at.or(self.look_again_at);
+        look_again_at
     }
 
     /// True if nothing waits and nothing is on the wire.

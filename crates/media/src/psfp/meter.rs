@@ -23,6 +23,9 @@ pub(super) struct FlowMeter {
     config: FlowMeterConfig,
     committed: i128,
     excess: i128,
+    /// What the buckets hold at most.
+    committed_max: i128,
+    excess_max: i128,
     at: SimTime,
     /// *MarkAllFramesRed*.
     all_red: bool,
@@ -32,7 +35,8 @@ impl FlowMeter {
     /// Both buckets are full.
     pub(super) fn new(config: FlowMeterConfig) -> Self {
         let [committed, excess] = [config.cbs, config.ebs].map(tokens);
-        Self { config, committed, excess, at: SimTime::ZERO, all_red: false }
+        let (committed_max, excess_max) = (committed, excess);
+        Self { config, committed, excess, committed_max, excess_max, at: SimTime::ZERO, all_red: false }
     }
 
     /// Marks a frame of this length, checksum included `[byte]`.
@@ -57,13 +61,17 @@ impl FlowMeter {
     }
 
     fn earn(&mut self, now: SimTime) {
-        let FlowMeterConfig { cir, cbs, eir, ebs, couples, .. } = self.config;
+        let FlowMeterConfig { cir, eir, couples, .. } = self.config;
         let passed = now - self.at;
         self.at = now;
         let committed = self.committed + earned(cir, passed);
-        self.committed = committed.min(tokens(cbs));
+        self.committed = committed.min(self.committed_max);
+        if self.excess == self.excess_max {
+            // Full, as one of nothing is.
+            return;
+        }
         let overflow = if couples { committed - self.committed } else { 0 };
-        self.excess = (self.excess + earned(eir, passed) + overflow).min(tokens(ebs));
+        self.excess = (self.excess + earned(eir, passed) + overflow).min(self.excess_max);
     }
 }
 

@@ -23,6 +23,9 @@ pub use self::config::{
 use self::gate::StreamGate;
 use self::meter::{Colour, FlowMeter};
 
+/// Priorities that a tag can name.
+const PRIORITIES: usize = 8;
+
 /// What a bridge knows of a frame that came in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrived {
@@ -93,6 +96,8 @@ struct StreamFilter {
 #[derive(Clone, Debug)]
 pub struct Psfp {
     filters: Vec<StreamFilter>,
+    /// By stream and priority: no filter before this one matches. Of streams that no filter names there is none.
+    first: Vec<[u32; PRIORITIES]>,
     gates: Vec<StreamGate>,
     meters: Vec<FlowMeter>,
 }
@@ -117,6 +122,7 @@ impl Psfp {
         };
         Self {
             filters: config.filters.iter().map(filter).collect(),
+            first: first_filters(&config.filters),
             gates: config.gates.iter().map(StreamGate::new).collect(),
             meters: config.meters.iter().map(|meter| FlowMeter::new(*meter)).collect(),
         }
@@ -127,7 +133,10 @@ impl Psfp {
     /// # Errors
     /// Why it is thrown away.
     pub fn judge(&mut self, now: SimTime, frame: &Arrived) -> Result<Passed, DiscardReason> {
-        let Some(filter) = self.filters.iter_mut().find(|filter| filter.config.matches(frame)) else {
+        let by_priority = self.first.get(frame.stream.index());
+        let first =
+            by_priority.and_then(|first| first.get(usize::from(frame.priority))).map_or(0, |first| *first as usize);
+        let Some(filter) = self.filters[first..].iter_mut().find(|filter| filter.config.matches(frame)) else {
             return Ok(Passed::default());
         };
         let StreamFilter { config, counters, is_blocked } = filter;
@@ -165,4 +174,29 @@ impl Psfp {
     pub fn counters(&self) -> impl Iterator<Item = FilterCounters> + '_ {
         self.filters.iter().map(|filter| filter.counters)
     }
+}
+
+/// By stream and priority: how many filters at the beginning match none of its frames, whatever line they come by.
+fn first_filters(filters: &[StreamFilterConfig]) -> Vec<[u32; PRIORITIES]> {
+    let named = filters.iter().filter_map(|filter| filter.streams.as_ref()).flatten();
+    let streams = named.filter(|stream| **stream != StreamId::NONE).map(|stream| stream.index() + 1).max().unwrap_or(0);
+    let mut first = vec![[filters.len() as u32; PRIORITIES]; streams];
+    // From the last to the first, so that the first of those that match stays.
+    for (place, filter) in filters.iter().enumerate().rev() {
+        let mut note = |by_priority: &mut [u32; PRIORITIES]| match filter.priority {
+            None => *by_priority = [place as u32; PRIORITIES],
+            Some(priority) => {
+                by_priority.get_mut(usize::from(priority)).into_iter().for_each(|first| *first = place as u32)
+            }
+        };
+        match &filter.streams {
+            None => first.iter_mut().for_each(&mut note),
+            Some(streams) => {
+                for stream in streams {
+                    first.get_mut(stream.index()).into_iter().for_each(&mut note);
+                }
+            }
+        }
+    }
+    first
 }

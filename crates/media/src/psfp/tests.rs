@@ -231,3 +231,36 @@ proptest! {
         prop_assert!(holds(&all, cir + eir, cbs + ebs));
     }
 }
+
+proptest! {
+    #[test]
+    fn the_first_filter_that_matches_judges_whatever_others_there_are(
+        filters in proptest::collection::vec(
+            (
+                proptest::option::of(proptest::collection::vec(0u16..5, 0..3)),
+                proptest::option::of(0u8..10),
+                proptest::option::of(proptest::collection::vec(0usize..3, 0..3)),
+            ),
+            0..8,
+        ),
+        frames in proptest::collection::vec((prop_oneof![0u16..7, Just(u16::MAX)], 0u8..12, 0usize..3), 1..40),
+    ) {
+        let filter = |(streams, priority, lines): &(Option<Vec<u16>>, Option<u8>, Option<Vec<usize>>)| StreamFilterConfig {
+            streams: streams.as_ref().map(|streams| streams.iter().copied().map(StreamId).collect()),
+            priority: *priority,
+            lines: lines.clone(),
+            ..StreamFilterConfig::default()
+        };
+        let filters: Vec<StreamFilterConfig> = filters.iter().map(filter).collect();
+        let mut psfp = Psfp::new(&PsfpConfig { filters: filters.clone(), ..PsfpConfig::default() });
+        let mut expected = vec![0; filters.len()];
+        for (stream, priority, line) in frames {
+            let arrived = Arrived { stream: StreamId(stream), line, priority, ..frame(100) };
+            prop_assert_eq!(psfp.judge(at(0), &arrived), Ok(Passed::default()));
+            let judges = filters.iter().position(|filter| filter.matches(&arrived));
+            judges.into_iter().for_each(|filter| expected[filter] += 1);
+        }
+        let counted: Vec<u64> = psfp.counters().map(|counters| counters.matching_frames).collect();
+        prop_assert_eq!(counted, expected);
+    }
+}

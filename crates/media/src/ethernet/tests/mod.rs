@@ -262,7 +262,7 @@ fn frames_of_one_port_keep_their_order_however_long_each_of_them_takes() {
     let mut keep = |port, due| {
         let frame = frames.allocate(FrameLabel::default());
         let due = forwarding.in_order(port, at(Duration::from_us(due)));
-        forwarding.keep(port, Forwarded { frame, hop: HopId(0), due });
+        forwarding.keep(port, Forwarded { frame, hop: HopId(0), priority: Priority(0), due });
         frame
     };
     // The last one alone would be through before the two that came in before it.
