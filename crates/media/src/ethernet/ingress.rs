@@ -4,7 +4,7 @@ use chronoseal_core::{DiscardReason, SimTime, StreamId};
 use chronoseal_wire::ethernet::FCS_LEN;
 
 use super::control;
-use super::filter::Admission;
+use super::filter::{Admission, InTurn};
 use super::forwarding::Forwarded;
 use super::ways::HopId;
 use super::{Network, Timer, time_aware};
@@ -28,7 +28,7 @@ impl Network {
         if self.impairments.may_take(line, arrives_at) {
             return false;
         }
-        let judged = self.filter.judge(&self.config, &self.ways, arrives_at, line, frames.bytes(frame));
+        let judged = self.filter.judge(&self.config, &self.ways, line, frames.bytes(frame));
         let Ok(Admission::Stream(hop)) = judged else { return false };
         self.stamp_arrival(arrives_at, line, frame, frames);
         self.forward_at(line, Forwarded { frame, hop, due: arrives_at + delay }, out);
@@ -60,7 +60,7 @@ impl Network {
                 None => return,
             },
         };
-        match self.filter.judge(&self.config, &self.ways, now, line, frames.bytes(frame)) {
+        match self.filter.judge(&self.config, &self.ways, line, frames.bytes(frame)) {
             Err((reason, stream)) => self.discard(self.judges[line], frame, stream, reason, frames, out),
             Ok(Admission::Stream(hop)) => self.forward(now, line, (frame, hop), frames, out),
             Ok(Admission::VirtualLink(hop)) => {
@@ -73,16 +73,7 @@ impl Network {
                     self.discard(self.judges[line], frame, stream, DiscardReason::Policed, frames, out);
                 }
             }
-            Ok(Admission::Turn { turn, cycle, hop }) => {
-                if !self.executor.take(turn, cycle) {
-                    let (reason, stream) = (DiscardReason::DuplicateInWindow, self.ways.hop(hop).stream);
-                    self.discard(self.judges[line], frame, stream, reason, frames, out);
-                } else if self.config.waits_for_dispatch {
-                    self.executor.hold(turn, frame);
-                } else {
-                    self.forward(now, line, (frame, hop), frames, out);
-                }
-            }
+            Ok(Admission::Scheduled(hop)) => self.arrive_scheduled(now, line, (frame, hop), frames, out),
             Ok(Admission::Beacon) => {
                 let due = self.due(now, line);
                 // [SAE AS6802] the time in the switch is part of the delay that a relay causes.
@@ -90,6 +81,36 @@ impl Network {
                 self.forward_at(line, Forwarded { frame, hop: HopId::BEACON, due }, out);
             }
         }
+    }
+
+    /// A scheduled frame is taken once in each of its turns, by the clock of the switch.
+    fn arrive_scheduled(
+        &mut self,
+        now: SimTime,
+        line: usize,
+        (frame, hop): (FrameId, HopId),
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let found = self.in_turn(now, line, (hop, frames.len_of(frame)));
+        let taken = found.and_then(|InTurn { turn, cycle }| {
+            let is_first = self.executor.take(turn, cycle);
+            is_first.then_some(turn).ok_or(DiscardReason::DuplicateInWindow)
+        });
+        match taken {
+            Err(reason) => self.discard(self.judges[line], frame, self.ways.hop(hop).stream, reason, frames, out),
+            Ok(turn) if self.config.waits_for_dispatch => self.executor.hold(turn, frame),
+            Ok(_) => self.forward(now, line, (frame, hop), frames, out),
+        }
+    }
+
+    /// The turn of a scheduled frame of so many bytes that has just come in by a line.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub(super) fn in_turn(&self, now: SimTime, line: usize, (hop, len): (HopId, u64)) -> Result<InTurn, DiscardReason> {
+        let shown = self.shown_behind(now, line).ok_or(DiscardReason::NotSynchronised)?;
+        self.filter.window(&self.config, shown, hop, (line, len)).ok_or(DiscardReason::OutsideWindow)
     }
 
     /// What comes to a switch of a cluster that keeps its clocks together by itself, of one that filters streams, by a link with keys, or

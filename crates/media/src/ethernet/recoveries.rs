@@ -39,7 +39,7 @@ impl Network {
         let Some(recoveries) = &mut self.recoveries else { return Some(frame) };
         let bytes = frames.bytes(frame);
         // What is refused anyway has no number that could count.
-        let Ok(Admission::Stream(hop)) = self.filter.judge(&self.config, &self.ways, now, line, bytes) else {
+        let Ok(Admission::Stream(hop)) = self.filter.judge(&self.config, &self.ways, line, bytes) else {
             return Some(frame);
         };
         let stream = self.ways.hop(hop).stream;

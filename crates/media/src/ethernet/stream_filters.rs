@@ -66,17 +66,19 @@ impl Network {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) -> Option<FrameId> {
-        let switch = self.config.switch_behind(line);
-        let psfp = switch.zip(self.guards.as_mut()).and_then(|(switch, guards)| guards.by_switch.get_mut(&switch));
-        let Some(psfp) = psfp else { return Some(frame) };
-        let bytes = frames.bytes(frame);
-        let hop = match self.filter.judge(&self.config, &self.ways, now, line, bytes) {
-            Ok(Admission::Turn { hop, .. } | Admission::VirtualLink(hop) | Admission::Stream(hop)) => {
-                *self.ways.hop(hop)
-            }
-            // Refused without them, or none of a stream.
-            Ok(Admission::Beacon) | Err(_) => return Some(frame),
+        let Some(switch) = self.config.switch_behind(line).filter(|_| self.guards.is_some()) else {
+            return Some(frame);
         };
+        let bytes = frames.bytes(frame);
+        let hop = match self.filter.judge(&self.config, &self.ways, line, bytes) {
+            Ok(Admission::Scheduled(hop)) if self.in_turn(now, line, (hop, bytes.len() as u64)).is_err() => None,
+            Ok(Admission::Scheduled(hop) | Admission::VirtualLink(hop) | Admission::Stream(hop)) => Some(hop),
+            Ok(Admission::Beacon) | Err(_) => None,
+        };
+        let psfp = self.guards.as_mut().and_then(|guards| guards.by_switch.get_mut(&switch));
+        // What is refused without them, or is of no stream, is not theirs to judge.
+        let Some((psfp, hop)) = psfp.zip(hop) else { return Some(frame) };
+        let hop = *self.ways.hop(hop);
         let tag = Frame::new_checked(bytes).ok().and_then(|frame| frame.tag());
         let header = if tag.is_some() { TAGGED_HEADER_LEN } else { HEADER_LEN };
         let arrived = Arrived {
