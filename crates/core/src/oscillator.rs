@@ -28,6 +28,11 @@ impl RateDeviation {
         Self(bits)
     }
 
+    /// How much faster than the first a third clock runs, if a second one deviates so from the first and the third so from the second.
+    pub const fn together(self, other: Self) -> Self {
+        Self(self.0 + other.0 + ((self.0 as i128 * other.0 as i128) >> SHIFT) as i64)
+    }
+
     /// As a fixed-point number with 40 fractional bits.
     pub const fn as_fixed(self) -> i64 {
         self.0
@@ -133,6 +138,8 @@ mod tests {
         let two_to_the_minus_twenty = RateDeviation::from_fixed(1 << 20);
         assert_eq!(two_to_the_minus_twenty.gain(Duration::from_ps(3 << 20)), Duration::from_ps(3));
         assert_eq!(two_to_the_minus_twenty.as_fixed(), 1 << 20);
+        let both = two_to_the_minus_twenty.together(two_to_the_minus_twenty);
+        assert_eq!(both, RateDeviation::from_fixed((1 << 21) + 1), "one in two to the forty on top");
         assert_eq!(RateDeviation::ZERO - two_to_the_minus_twenty, RateDeviation::from_fixed(-(1 << 20)));
     }
 

@@ -5,7 +5,6 @@
 //! its last bit is there, less what it took on the line.
 
 use chronoseal_clocksync::gptp::{ClockEffect, DeviceClock, Parameters, PortParameters, Stamp};
-use chronoseal_core::oscillator::RateDeviation;
 use chronoseal_core::{
     DiscardReason, Duration, Event, EventKind, LocalTime, Oscillator, PortId, Priority, SimTime, StreamId,
 };
@@ -231,7 +230,7 @@ impl Network {
             out.extend(wake_at.map(|at| MediumOutput::Timer { at, timer: Timer::Control(switch).pack() }));
         }
         let (clock, own) = (&bridge.clock, bridge.oscillator.rate());
-        let shows = clock.is_synchronised().then(|| (clock.shown(local), together(own, clock.system().rate())));
+        let shows = clock.is_synchronised().then(|| (clock.shown(local), own.together(clock.system().rate())));
         let source = virtual_link::station_address(node);
         for (line, payload) in sent {
             let frame = frames.allocate(FrameLabel { sender: node, sent_at: now, ..FrameLabel::default() });
@@ -241,12 +240,4 @@ impl Network {
         }
         self.clock_looked_at(now, switch, shows, frames, out);
     }
-}
-
-/// How much faster than the time of the run a clock runs that deviates from an oscillator that deviates from it.
-fn together(oscillator: RateDeviation, clock: RateDeviation) -> RateDeviation {
-    // One second is as many picoseconds as a deviation has digits.
-    let second = Duration::from_s(1);
-    let shown = second + oscillator.gain(second);
-    RateDeviation::from_gain(shown + clock.gain(shown) - second, second)
 }

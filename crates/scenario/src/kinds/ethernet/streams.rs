@@ -214,10 +214,10 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
             "add a `[[streams]]`",
         );
     }
-    if matches!(network.sync, Sync::As6802 | Sync::Gptp)
+    if network.sync == Sync::Gptp
         && let Some(stream) = streams.iter().find(|stream| class(stream).is_time_triggered())
     {
-        slots_without_beacon(segment, network.sync, stream, context);
+        slots_without_beacon(segment, stream, context);
     }
     if !network.ports.is_plain()
         && let Some(stream) = streams.iter().find(|stream| class(stream).virtual_link().is_some())
@@ -253,15 +253,13 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
     }
 }
 
-/// Switches that follow their table by the time of a cluster are still to come: what begins when a cluster has started is no
-/// time of the run.
-fn slots_without_beacon(segment: &Segment<'_>, sync: Sync, stream: &OnSegment<'_>, context: &mut Context<'_>) {
-    let clocks = if sync == Sync::Gptp { "IEEE 802.1AS" } else { "an AS6802 cluster" };
+/// Switches that follow their table by the time of a grandmaster are still to come.
+fn slots_without_beacon(segment: &Segment<'_>, stream: &OnSegment<'_>, context: &mut Context<'_>) {
     context.report(
         Code::NotYet,
         &segment.table.at("sync"),
         format!(
-            "stream `{}` has slots, and the switches follow no table by the clocks of {clocks} yet",
+            "stream `{}` has slots, and the switches follow no table by the clocks of IEEE 802.1AS yet",
             shortened(stream.name)
         ),
         "keeps clocks together, and no slots",
