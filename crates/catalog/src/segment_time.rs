@@ -78,7 +78,7 @@ impl SegmentTime {
     /// Describes a frame whose first bit left its sender at about a time of the run, in times of the run.
     pub fn describe(&mut self, describer: &dyn Describe, bytes: &[u8], sent_at: SimTime) -> Description {
         let described = describer.describe(bytes, self.of_segment(sent_at));
-        self.in_run(described)
+        self.in_run(described, sent_at)
     }
 
     /// The same for a frame that should have been seen.
@@ -89,7 +89,7 @@ impl SegmentTime {
         at: SimTime,
     ) -> Option<Description> {
         let described = describer.missing(stream, sequence, self.of_segment(at))?;
-        Some(self.in_run(described))
+        Some(self.in_run(described, at))
     }
 
     /// A time of the run as the segment counts.
@@ -97,8 +97,19 @@ impl SegmentTime {
         self.shown.map_or(at, |shown| SimTime::ZERO + shown.local(at).since_zero())
     }
 
-    fn in_run(&mut self, described: Description) -> Description {
-        let Some(shown) = self.shown else { return described };
+    fn in_run(&mut self, described: Description, at: SimTime) -> Description {
+        let Some(shown) = self.shown else {
+            return match self.clocks.is_empty() {
+                true => described,
+                // Stations may have joined before switches have.
+                false => Description {
+                    cycle_start: at,
+                    slot_start: described.slot_start.map(|_| at),
+                    leaves_by: None,
+                    ..described
+                },
+            };
+        };
         let Description { cycle_start, slot_start, leaves_by, .. } = described;
         let local = |time: SimTime| LocalTime::ZERO + time.since_zero();
         let mut known = |time: SimTime| *self.known.entry(local(time)).or_insert_with(|| shown.sim(local(time)));
@@ -153,28 +164,29 @@ mod tests {
     #[test]
     fn the_clock_in_the_middle_says_what_time_it_is_and_an_answer_stays() {
         let mut time = time();
-        assert_eq!(time.of_segment(at(7)), at(7), "nothing was told yet");
+        let unknown = time.in_run(slot(300), at(7));
+        assert_eq!((unknown.cycle_start, unknown.slot_start), (at(7), Some(at(7))), "nothing was told yet");
         time.tell(at(1_000), SWITCHES[0], &shows(200, 0));
         time.tell(at(1_000), SWITCHES[1], &shows(203, -1));
         time.tell(at(1_000), SWITCHES[2], &shows(209, 0));
         time.tell(at(1_000), NodeId(1), &shows(0, 0));
         assert_eq!(time.of_segment(at(1_010)), at(212));
-        assert_eq!(time.in_run(slot(300)).slot_start, Some(at(1_098)));
+        assert_eq!(time.in_run(slot(300), at(0)).slot_start, Some(at(1_098)));
         time.tell(at(1_050), SWITCHES[1], &shows(252, 4));
         assert_eq!(time.of_segment(at(1_060)), at(266));
-        assert_eq!(time.in_run(slot(300)).slot_start, Some(at(1_098)), "who asks again gets the same answer");
-        assert_eq!(time.in_run(slot(310)).slot_start, Some(at(1_104)));
+        assert_eq!(time.in_run(slot(300), at(0)).slot_start, Some(at(1_098)), "who asks again gets the same answer");
+        assert_eq!(time.in_run(slot(310), at(0)).slot_start, Some(at(1_104)));
     }
 
     #[test]
     fn a_time_that_jumps_is_another_one_and_without_clocks_the_last_one_goes_on() {
         let mut time = time();
         time.tell(at(1_000), SWITCHES[0], &shows(200, 0));
-        assert_eq!(time.in_run(slot(300)).cycle_start, at(1_100));
+        assert_eq!(time.in_run(slot(300), at(0)).cycle_start, at(1_100));
         time.tell(at(1_010), SWITCHES[0], &Event::of(EventKind::SyncLost, StreamId::NONE, 0));
         assert_eq!(time.of_segment(at(1_020)), at(220));
         time.tell(at(1_050), SWITCHES[0], &shows(0, 0));
-        assert_eq!(time.in_run(slot(300)).cycle_start, at(1_350));
+        assert_eq!(time.in_run(slot(300), at(0)).cycle_start, at(1_350));
     }
 
     #[test]
