@@ -178,11 +178,11 @@ fn a_box_that_delays_a_node_puts_its_frames_out_of_their_slots() {
 }
 
 #[test]
-fn a_rogue_grandmaster_moves_all_slots_and_frames_are_lost_on_the_way_there() {
+fn a_rogue_grandmaster_moves_all_slots_and_the_run_says_so() {
     let threat = "kind = { rogue_grandmaster = { offset = \"300us\" } }\nat = { node = \"e\" }\nstart = \"6s\"";
     let run = attacked(&with_grandmaster(), threat);
     let lost: u64 = ALL.iter().map(|name| stream(&run, name).failed()).sum();
-    assert!(lost > 0 && lost < 200, "{lost}: {:#?}", run.summary.streams);
+    assert!(lost < 20, "all move at nearly the same time: {:#?}", run.summary.streams);
     let precision = run.summary.segments[0].precision.unwrap();
     assert!(precision.measured_ns > 290_000, "{precision:?}");
     assert!(!run.summary.deadlines_held());
