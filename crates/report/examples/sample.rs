@@ -55,6 +55,7 @@ fn meta() -> RunMeta {
             is_numbered: true,
             is_replicated: false,
             is_lossy: false,
+            counters: None,
             allowances: Vec::new(),
             period_ns: CYCLE_NS,
             frame_len: 60 + 200 * i as u32,

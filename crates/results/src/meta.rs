@@ -110,6 +110,10 @@ pub struct StreamMeta {
     /// A segment on its way loses frames by nature: a frame that does not arrive breaks nothing by that alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_lossy: bool,
+    /// The stream whose messages tell the counters that its frames are checked with, as an index into [`RunMeta::streams`].
+    /// Before the first of them nobody can check one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<u16>,
     /// Losses that the scenario allows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowances: Vec<Allowance>,

@@ -71,7 +71,8 @@ pub struct StreamSummary {
     /// A segment on its way loses frames by nature, so that a loss breaks nothing by itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_lossy: bool,
-    /// Every clock of the segments on its way had joined by then `[ns]`; rows of earlier cycles are start-up.
+    /// Every clock of the segments on its way had joined by then, and every node had the counters that its frames are
+    /// checked with `[ns]`; rows of earlier cycles are start-up.
     pub ready_ns: i64,
     /// Frames the sender handed to its port, as it told in its events; without those, frames seen, each counted once.
     pub sent: u64,

@@ -5,7 +5,9 @@ use chronoseal_catalog::{Describe, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_results::meta::{BoundMeta, Fact, NodeMeta, NodeRole, StreamMeta};
 use chronoseal_results::{Allowance, ChangeMeta, Engine, GroupMeta, RunMeta};
-use chronoseal_scenario::plan::{AttackPlace, ChangeKind, HopPlan, NodeKind, Plan, ProtectionPlan, StreamPlan};
+use chronoseal_scenario::plan::{
+    AttackPlace, ChangeKind, HopPlan, NodeKind, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan,
+};
 
 use crate::facts;
 
@@ -120,7 +122,7 @@ fn stream_meta(prepared: &Prepared<'_>, describers: &[Box<dyn Describe>], id: St
     let first = stream.hops.first();
     let deadlines = stream.receivers.iter().filter_map(|receiver| stream.deadline_of(*receiver));
     // The message that tells freshness is sealed in a way of its own.
-    let is_synchronisation = first.is_some_and(|hop| hop.class == "synchronisation");
+    let is_synchronisation = first.is_some_and(|hop| hop.class == SYNCHRONISATION);
     StreamMeta {
         name: stream.name.clone(),
         sender: stream.sender.0,
@@ -134,6 +136,7 @@ fn stream_meta(prepared: &Prepared<'_>, describers: &[Box<dyn Describe>], id: St
         is_numbered: stream.is_relayed() || !stream.hops.iter().any(|hop| describers[hop.segment.index()].is_shared()),
         is_replicated: stream.hops.iter().any(|hop| describers[hop.segment.index()].is_replicated(id)),
         is_lossy: stream.hops.iter().any(|hop| describers[hop.segment.index()].loses_frames()),
+        counters: counters(plan, stream),
         allowances: allowances(plan, id),
         class: first.map(|hop| hop.class).unwrap_or_default().into(),
         period_ns: stream.period.as_ns(),
@@ -153,6 +156,16 @@ fn stream_meta(prepared: &Prepared<'_>, describers: &[Box<dyn Describe>], id: St
         bound: None,
         unbounded: None,
     }
+}
+
+/// The stream that tells the counters which frames of another are checked with, if they are, from the start of the run on. Under
+/// a group key each new key begins anew, and what is lost then is lost.
+fn counters(plan: &Plan, stream: &StreamPlan) -> Option<u16> {
+    plan.freshness.as_ref().filter(|freshness| !freshness.under_group_key)?;
+    let mut protections = stream.hops.iter().map(|hop| plan.protection_on(stream, hop));
+    protections.any(ProtectionPlan::needs_master).then_some(())?;
+    let is_synchronisation = |stream: &StreamPlan| stream.hops.iter().any(|hop| hop.class == SYNCHRONISATION);
+    plan.streams.iter().position(is_synchronisation).map(|index| index as u16)
 }
 
 /// The losses of a stream that the scenario allows.

@@ -144,7 +144,13 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
     for (attacker, place) in view.attackers() {
         match place {
             AttackPlace::OnSegment(_) => mirror = Some((attacker, 2 * links.place_of(attacker) + 1)),
-            AttackPlace::OnLink(_, victim) => splices.push(Splice { victim: links.place_of(victim), attacker }),
+            AttackPlace::OnLink(_, victim) => {
+                splices.push(Splice {
+                    victim: links.place_of(victim),
+                    attacker,
+                    keeps_priorities: view.keeps_priorities(attacker, victim),
+                });
+            }
             // It has no port of its own.
             AttackPlace::AtNode(_) => {}
         }

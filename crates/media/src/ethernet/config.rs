@@ -155,6 +155,9 @@ pub struct Splice {
     pub victim: usize,
     /// Who sits there.
     pub attacker: NodeId,
+    /// What comes through it leaves in the order of the station's port, by the priority that the station gave frames to the same
+    /// address: so it is with an attacker behind the port that puts in none of its own. Else all it sends is of one priority.
+    pub keeps_priorities: bool,
 }
 
 /// Where a stream goes.

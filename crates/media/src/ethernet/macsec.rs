@@ -6,12 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{DiscardReason, SimTime, StreamId};
+use chronoseal_core::DiscardReason;
 use chronoseal_frameauth::macsec::{ProtectError, ReceiveSa, TransmitSa};
 
 use super::{Network, NetworkConfig};
 use crate::line::LineSpeed;
-use crate::medium::{Attachment, FrameId, FrameStore, MediumOutput};
+use crate::medium::{FrameId, FrameStore};
 
 /// The keys of one direction of a link, from a station to its switch.
 #[derive(Clone, Debug)]
@@ -41,24 +41,13 @@ impl NetworkConfig {
 }
 
 impl Network {
-    /// A frame of the station at a link comes to the attacker there: protected, if the link has keys.
-    #[cold]
-    pub(super) fn intercept(
+    /// Protects a frame of the station at a link, if the link has keys.
+    pub(super) fn protect(
         &mut self,
-        now: SimTime,
         link: usize,
-        to: Attachment,
         frame: FrameId,
         frames: &mut FrameStore,
-        out: &mut Vec<MediumOutput>,
-    ) {
-        match self.protect(link, frame, frames) {
-            Ok(()) => out.push(MediumOutput::Deliver { to, frame, departed_at: now }),
-            Err(reason) => self.discard(self.judges[2 * link], frame, StreamId::NONE, reason, frames, out),
-        }
-    }
-
-    fn protect(&mut self, link: usize, frame: FrameId, frames: &mut FrameStore) -> Result<(), DiscardReason> {
+    ) -> Result<(), DiscardReason> {
         let Some((sender, _)) = self.sec_ys.get_mut(&link) else { return Ok(()) };
         let len = frames.len_of(frame) as usize;
         let protected = sender.protect(frames.buffer(frame), len).map_err(|error| match error {

@@ -25,6 +25,7 @@ mod ports;
 mod recoveries;
 mod second;
 mod slot_clocks;
+mod splices;
 mod statistics;
 mod stream_filters;
 #[cfg(test)]
@@ -52,6 +53,7 @@ pub use self::policing::{Charge, Policing};
 use self::recoveries::Recoveries;
 use self::second::Pairs;
 use self::slot_clocks::SlotClocks;
+use self::splices::Splices;
 use self::statistics::Statistics;
 use self::stream_filters::Guards;
 use self::time_aware::TimeAware;
@@ -96,6 +98,7 @@ pub struct Network {
     stamps_control: bool,
     /// Of links with keys.
     sec_ys: SecYs,
+    splices: Splices,
     /// Of switches that filter and police streams.
     guards: Option<Box<Guards>>,
     /// Of switches where copies of frames meet.
@@ -213,6 +216,7 @@ impl Network {
             time_aware: config.time_aware.as_ref().map(|clocks| TimeAware::new(&config, clocks)),
             stamps_control: config.clocks.is_some() || config.time_aware.is_some(),
             sec_ys: config.sec_ys(),
+            splices: Splices::default(),
             guards: Guards::new(&config),
             recoveries: Recoveries::new(&config),
             has_special: config.clocks.is_some()
@@ -341,7 +345,7 @@ impl Medium for Network {
         &mut self,
         now: SimTime,
         from: Attachment,
-        priority: Priority,
+        mut priority: Priority,
         frame: FrameId,
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
@@ -351,9 +355,8 @@ impl Medium for Network {
         let link = match self.link_of(from) {
             Some(link) => {
                 let before_line = splices.iter().find(|splice| splice.victim == link && self.time_aware.is_none());
-                if let Some(splice) = before_line {
-                    let to = Attachment { node: splice.attacker, port: PortId(0) };
-                    return self.intercept(now, link, to, frame, frames, out);
+                if let Some(&splice) = before_line {
+                    return self.intercept(now, &splice, priority, frame, frames, out);
                 }
                 link
             }
@@ -361,7 +364,10 @@ impl Medium for Network {
                 Some(splice) if self.time_aware.is_some() => {
                     return self.arrive_behind_attacker(now, 2 * splice.victim, frame, frames, out);
                 }
-                Some(splice) => splice.victim,
+                Some(splice) => {
+                    priority = self.splices.priority(splice, priority, frames.bytes(frame));
+                    splice.victim
+                }
                 None => {
                     if let Some(links) = self.pairs.as_ref().and_then(|pairs| pairs.links_of(from)) {
                         return self.send_by_pair(now, links, priority, frame, frames, out);

@@ -96,10 +96,7 @@ impl Network {
             }
             match self.config.splices.iter().find(|splice| splice.victim == link) {
                 None => self.send(now, 2 * link, priority, None, (copy, StreamId::NONE), frames, out),
-                Some(splice) => {
-                    let to = Attachment { node: splice.attacker, port: PortId(0) };
-                    self.intercept(now, link, to, copy, frames, out);
-                }
+                Some(&splice) => self.intercept(now, &splice, priority, copy, frames, out),
             }
         }
     }

@@ -155,6 +155,7 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     if !summary.clocks.is_empty() {
         points.push(on_startup(summary));
     }
+    points.extend(on_counters(meta, summary));
     if summary.has_deadlines() {
         let (delivered, failed) = judged(summary);
         points.push(format!(
@@ -223,6 +224,21 @@ fn on_startup(summary: &RunSummary) -> String {
          frames were not in time before that and are not judged.",
         summary.ready_ns() as f64 / 1e6
     )
+}
+
+/// When frames could be checked for the first time, and how long that may take, where it takes counters that a master tells.
+fn on_counters(meta: &RunMeta, summary: &RunSummary) -> Option<String> {
+    let counted: Vec<_> =
+        meta.streams.iter().zip(&summary.streams).filter(|(stream, _)| stream.counters.is_some()).collect();
+    let told = counted.first().and_then(|(stream, _)| meta.streams.get(usize::from(stream.counters?)))?;
+    let ready_ns = counted.iter().map(|(_, counts)| counts.ready_ns).max().unwrap_or(0);
+    let excused: u64 = counted.iter().map(|(_, counts)| counts.startup).sum();
+    Some(format!(
+        "Trip and reset counters had been told {:.3} ms after the run began, of at most {:.3} ms; {excused} frames that they \
+         check were not in time before that and are not judged.",
+        ready_ns as f64 / 1e6,
+        told.period_ns as f64 / 1e6
+    ))
 }
 
 /// How much of the time segments were used, in one sentence.

@@ -26,6 +26,7 @@ fn meta(engine: Engine) -> RunMeta {
             is_numbered: true,
             is_replicated: false,
             is_lossy: false,
+            counters: None,
             allowances: Vec::new(),
             period_ns: 10_000_000,
             frame_len: 60,

@@ -289,6 +289,11 @@ impl<'r> Ledger<'r> {
         self.absences.iter().any(|absence| absence.covers(node, self.id, at))
     }
 
+    /// True if all that is known of a frame is that one of its copies was lost.
+    fn has_other_copies(&self, row: &FrameRow) -> bool {
+        self.stream.is_replicated && matches!(row.outcome, Outcome::Discarded(_))
+    }
+
     /// Counts a frame whose cycle began at a time.
     fn count(&self, account: &mut Account, cycle_start: SimTime, end: End<'_>) {
         let in_startup = cycle_start.since_zero().as_ns() < self.ready_ns;
@@ -328,8 +333,11 @@ impl<'r> Ledger<'r> {
             let may_be_under_way =
                 last.is_none_or(|last| place > last) && (self.end - sent.time).as_ns() < under_way_ns;
             match end {
-                // Who waits for the next frame of a stream can call it missing before it has taken as long as it may.
-                Some(End::Row(row)) if may_be_under_way && is_awaited(row) => account.in_flight += 1,
+                // Who waits for the next frame of a stream can call it missing before it has taken as long as it may, and of a
+                // frame that lost one of its copies another can still come.
+                Some(End::Row(row)) if may_be_under_way && (is_awaited(row) || self.has_other_copies(row)) => {
+                    account.in_flight += 1;
+                }
                 Some(end @ End::Row(row)) => self.count(account, row.cycle_start, *end),
                 Some(end @ End::Replaced) => self.count(account, cycle_start, *end),
                 None if self.is_absent(receiver, sent.time) => account.sent -= 1,

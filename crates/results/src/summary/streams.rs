@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chronoseal_core::{SimTime, StreamId};
+use chronoseal_core::{NodeId, SimTime, StreamId};
 
 use super::{Account, ClockSummary, Spread, StreamSummary, account, ways};
 use crate::{Distribution, FrameRow, Outcome, RunMeta, RunRows, StreamMeta};
@@ -14,11 +14,24 @@ pub(super) fn strangers(rows: &RunRows) -> u64 {
     rows.frames.iter().filter(is_stranger).count() as u64
 }
 
-/// When the last clock of the segments on a stream's way had joined `[ns]`.
-fn ready_ns(meta: &RunMeta, stream: &StreamMeta, clocks: &[ClockSummary]) -> i64 {
+/// When the last clock of the segments on a stream's way had joined, and every node that needs them had the counters its
+/// frames are checked with `[ns]`.
+fn ready_ns(meta: &RunMeta, rows: &RunRows, stream: &StreamMeta, clocks: &[ClockSummary]) -> i64 {
     let names: Vec<String> = stream.segments.iter().map(|segment| meta.segment_name(*segment)).collect();
     let on_way = clocks.iter().filter(|clock| names.contains(&clock.segment));
-    on_way.filter_map(|clock| clock.acquired_ns).max().unwrap_or(0)
+    let joined = on_way.filter_map(|clock| clock.acquired_ns).max().unwrap_or(0);
+    joined.max(stream.counters.map_or(0, |counters| counters_ns(meta, rows, counters)))
+}
+
+/// When the last node first had counters, which may take one period of the messages that tell them and no longer `[ns]`.
+fn counters_ns(meta: &RunMeta, rows: &RunRows, counters: u16) -> i64 {
+    let Some(told) = meta.streams.get(usize::from(counters)) else { return 0 };
+    let first = |receiver: &u16| {
+        let own = rows.frames.iter().filter(|row| row.stream == StreamId(counters) && row.at == NodeId(*receiver));
+        let accepted = own.filter(|row| row.attack.is_none()).filter_map(|row| row.accepted_at);
+        accepted.map(|at| at.since_zero().as_ns()).min().unwrap_or(told.period_ns)
+    };
+    told.receivers.iter().map(first).max().unwrap_or(0).min(told.period_ns)
 }
 
 /// Samples of one quantity `[ns]`, and those of them no stall overlapped.
@@ -66,7 +79,7 @@ impl Spreads {
 }
 
 pub(super) fn streams(meta: &RunMeta, rows: &RunRows, clocks: &[ClockSummary]) -> Vec<StreamSummary> {
-    let ready_ns: Vec<i64> = meta.streams.iter().map(|stream| ready_ns(meta, stream, clocks)).collect();
+    let ready_ns: Vec<i64> = meta.streams.iter().map(|stream| ready_ns(meta, rows, stream, clocks)).collect();
     let mut ways = ways::parts(meta, rows, &ready_ns).into_iter();
     let mut spreads: Vec<Spreads> = meta.streams.iter().map(|_| Spreads::default()).collect();
     let is_accepted =

@@ -76,6 +76,22 @@ fn only_the_last_frames_can_be_under_way_when_the_run_ends() {
 }
 
 #[test]
+fn a_last_frame_that_lost_one_copy_is_under_way_by_the_other() {
+    let mut meta = meta();
+    meta.streams[0].is_replicated = true;
+    let lost_at = |k: usize| {
+        let mut rows = rows(400);
+        rows.frames[k] =
+            FrameRow { at: NodeId(3), outcome: Outcome::Discarded(DiscardReason::LinkDown), ..rows.frames[k].clone() };
+        let summary = summarise(&meta, &rows);
+        let account = account(&summary);
+        (account.in_flight, account.discarded.values().sum::<u64>(), summary.deadlines_held())
+    };
+    assert_eq!(lost_at(399), (1, 0, true));
+    assert_eq!(lost_at(398), (0, 1, false), "one sent later has arrived");
+}
+
+#[test]
 fn a_frame_can_be_under_way_until_its_deadline_or_its_bound_is_over() {
     let mut rows = rows(400);
     rows.frames.truncate(395);

@@ -33,6 +33,7 @@ pub(crate) fn meta() -> RunMeta {
             is_numbered: true,
             is_replicated: false,
             is_lossy: false,
+            counters: None,
             allowances: Vec::new(),
             period_ns: CYCLE_US * 1_000,
             frame_len: 60,

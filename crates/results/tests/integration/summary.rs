@@ -53,6 +53,31 @@ fn start_up_ends_when_every_clock_has_joined() {
 }
 
 #[test]
+fn start_up_ends_when_counters_have_come_and_lasts_one_period_of_theirs_at_most() {
+    let told_at = |at_us: i64| {
+        let mut meta = meta();
+        let master = StreamMeta {
+            name: "freshness".into(),
+            class: "synchronisation".into(),
+            period_ns: 40_000_000,
+            ..meta.streams[0].clone()
+        };
+        meta.streams[0].counters = Some(1);
+        meta.streams.push(master);
+        let mut rows = rows(400);
+        for row in &mut rows.frames[..6] {
+            row.outcome = Outcome::Discarded(DiscardReason::NotSynchronised);
+        }
+        let told = FrameRow { stream: StreamId(1), accepted_at: Some(us(at_us)), ..delivered(0) };
+        rows.frames.push(told);
+        let summary = summarise(&meta, &rows);
+        (summary.streams[0].ready_ns, summary.streams[0].startup, summary.streams[0].discarded.values().sum::<u64>())
+    };
+    assert_eq!(told_at(25_000), (25_000_000, 3, 3));
+    assert_eq!(told_at(90_000), (40_000_000, 4, 2));
+}
+
+#[test]
 fn a_clock_that_never_joins_breaks_the_verdict() {
     let mut rows = rows(400);
     rows.events.remove(1);

@@ -80,7 +80,8 @@ impl Binary {
 
     /// What `check` says, and what contradicts it.
     pub(super) fn ask(&self, worker: usize, text: &str) -> Answer {
-        let path = self.folder.join(format!("worker-{worker}.toml"));
+        // Several hunts at once do not read each other's scenarios.
+        let path = self.folder.join(format!("worker-{}-{worker}.toml", std::process::id()));
         let mut answer = Answer { word: Word::Refused, in_part: false, contradiction: None };
         if std::fs::write(&path, text).is_err() {
             return answer;
@@ -96,7 +97,8 @@ impl Binary {
     /// What `check` says of a scenario with these phases, and what contradicts it.
     fn look(&self, path: &Path, phase: u32) -> Answer {
         let (word, checked) = self.check(path);
-        let held = (word != Word::Held).then(|| held_streams(&checked));
+        // What is refused is never run, whatever else is said of it.
+        let held = matches!(word, Word::Broken | Word::NotBounded).then(|| held_streams(&checked));
         let in_part = held.as_ref().is_some_and(|streams| !streams.is_empty());
         let mut answer = Answer { word, in_part, contradiction: None };
         if let Some(said) = checked["crashed"].as_str() {
@@ -114,6 +116,8 @@ impl Binary {
         let (code, said) = self.say(&["check".into(), path.display().to_string(), "--format".into(), "json".into()]);
         let word = match (said["word"].as_str(), code) {
             _ if said["crashed"].is_string() => Word::Broken,
+            // A schedule that does not fit has bounds of what is elsewhere.
+            (_, Some(2)) => Word::Refused,
             (Some("held"), _) => Word::Held,
             (Some("not-bounded"), _) => Word::NotBounded,
             (Some(_), _) => Word::Broken,

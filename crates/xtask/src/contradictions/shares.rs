@@ -130,7 +130,11 @@ const FEATURES: &[Feature] = &[
         |text| text.contains("gptp = ") && text.contains("\"time-triggered\""),
         "as the clocks themselves",
     ),
-    never("group keys", |text| text.contains(".group]"), "nothing bounds the frames and signatures of an exchange"),
+    never(
+        "group keys",
+        |text| text.contains(".group]"),
+        "but where no stream meets an exchange: nothing bounds its frames and signatures",
+    ),
     never("merged nodes", |text| text.contains("merge = "), "as group keys"),
     never("nodes thrown out", |text| text.contains("revoke = ") || text.contains("remove = "), "as group keys"),
     never(
@@ -143,7 +147,11 @@ const FEATURES: &[Feature] = &[
         |text| text.contains("frame_losses = "),
         "but where streams have a way without: nothing bounds what noise takes",
     ),
-    never("gateways that start anew", |text| text.contains("reboot = "), "what they hold is lost"),
+    never(
+        "gateways that start anew",
+        |text| text.contains("reboot = "),
+        "but where nothing crosses them: what they hold is lost",
+    ),
 ];
 
 /// True for a line of a table of its own that begins so.

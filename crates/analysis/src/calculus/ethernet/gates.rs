@@ -165,6 +165,21 @@ impl Gates {
         })
     }
 
+    /// True if `other` is open whenever this is.
+    pub fn is_within(&self, other: &Self) -> bool {
+        let covers = |one: &Window, theirs: &Window| {
+            [Rational::zero(), self.cycle.clone()].iter().any(|turn| {
+                let from = &one.from + turn;
+                theirs.from <= from && &from + &one.length <= &theirs.from + &theirs.length
+            })
+        };
+        self.cycle == other.cycle
+            && self.windows.iter().all(|one| {
+                let is_always = other.windows.iter().any(|theirs| theirs.length >= other.cycle);
+                is_always || other.windows.iter().any(|theirs| covers(one, theirs))
+            })
+    }
+
     /// What a link of this rate carries of the class through its windows, at least. It is strict. `late` is how long a frame
     /// of another class may still be on the wire when a window opens; `alone` says that no other class uses these windows.
     ///

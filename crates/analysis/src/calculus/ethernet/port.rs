@@ -5,6 +5,13 @@
 //! whatever comes of the classes above; the rest is this class's. The curve holds from the start of busy periods: it is
 //! not strict.
 //!
+//! # Strict priority under gates (IEEE 802.1Qbv)
+//! A class above whose gate is closed keeps what it has, while the port rests or sends this class. So it need not be empty when
+//! this one begins to wait, and what counts is not what comes to it but what leaves it: its arrivals, widened by its own service
+//! here. Where this class is open only within the windows of the one above, the port never rests while one of both waits, but
+//! for frames too long for the rest of a window: then the longest frame of both is kept free of each window's end, and what comes
+//! to the class above counts as without gates.
+//!
 //! # Credit-based shapers (IEEE 802.1Qav, 8.6.8.2)
 //! Credit is what the idle slope earned less what was sent, so a class has sent `I t - V` when its credit is `V`: all that is
 //! needed is the most credit. It grows while others send. Let an interval begin when no class down to this one may send:
@@ -27,7 +34,7 @@
 use num_traits::{Signed, Zero};
 
 use super::super::arrival::{ArrivalCurve, Bucket};
-use super::super::operations::left_over_arbitrary;
+use super::super::operations::{left_over_arbitrary, output};
 use super::super::rational::Rational;
 use super::super::service::{RateLatency, ServiceCurve};
 use super::super::unbounded::{Combination, Unbounded};
@@ -222,6 +229,33 @@ impl Port {
         strict.iter().map(brought).fold(ArrivalCurve::zero(), |sum, one| sum.plus(&one))
     }
 
+    /// What strict classes above send before this one, where all of them are held back by no gate or by one that is open when this
+    /// class's is; else what leaves them. And the longest frame that has to fit into the windows of this class.
+    fn first(&self, class: usize, strict: &[usize]) -> Result<(ArrivalCurve, Rational), Unbounded> {
+        let here = &self.classes[class];
+        let (mut first, mut longest) = (ArrivalCurve::zero(), here.frames.longest.clone());
+        for &other in strict {
+            let above = &self.classes[other];
+            let sent = match (&above.gates, &here.gates) {
+                (None, _) => above.arrival.clone(),
+                (Some(theirs), Some(own)) if own.is_within(theirs) => {
+                    longest = longest.max(above.frames.longest.clone());
+                    above.arrival.clone()
+                }
+                (Some(_), _) => {
+                    let service = self.service(other)?;
+                    output(&above.arrival, &service).ok_or_else(|| Unbounded::Overload {
+                        server: format!("{}, class {}", self.name, above.name),
+                        asked: Box::new(above.arrival.rate().clone()),
+                        has: Box::new(service.rate().clone()),
+                    })?
+                }
+            };
+            first = first.plus(&sent.scaled(&self.interrupting(class, other)));
+        }
+        Ok((first, longest))
+    }
+
     /// The least credit of a shaped class: one longest frame sent from zero.
     fn least_credit(&self, class: usize, slope: &Rational) -> Rational {
         &self.classes[class].frames.longest * (&self.rate - slope) / &self.rate
@@ -256,7 +290,7 @@ impl Port {
 
     /// What is left to a class that is not shaped.
     fn strict(&self, class: usize, shaped: &[usize], strict: &[usize]) -> Result<ServiceCurve, Unbounded> {
-        let mut first = self.strict_above(class, strict);
+        let (mut first, longest) = self.first(class, strict)?;
         for one in shaped {
             let slope = self.classes[*one].idle_slope.clone().unwrap_or_else(Rational::zero);
             let above = self.above(*one);
@@ -274,7 +308,8 @@ impl Port {
             Some(gates) => {
                 let late = self.late(class, gates);
                 let is_alone = first.is_zero() && late.is_zero() && blocked.is_zero();
-                let open = gates.service(&here.name, &self.rate, &here.frames, &late, is_alone)?;
+                let frames = Frames { longest, ..here.frames.clone() };
+                let open = gates.service(&here.name, &self.rate, &frames, &late, is_alone)?;
                 // A frame that has begun goes first.
                 open.later(&blocked)
             }

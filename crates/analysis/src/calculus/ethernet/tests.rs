@@ -111,6 +111,40 @@ fn a_class_waits_for_those_above_and_one_frame_below() {
 }
 
 #[test]
+fn what_waits_above_a_closed_gate_goes_first_when_it_opens() {
+    let gates = |windows: &[(i64, i64)]| {
+        Some(Gates::new(whole(100), windows.iter().map(|(from, length)| window(*from, *length)).collect()).unwrap())
+    };
+    // One frame of 4 each 25 instants waits for a window of 40 in 100: up to three of them, and one that comes.
+    let above = |windows| Class { gates: gates(windows), ..class("a", ratio(4, 25), 4) };
+    let waits = |windows, own: Option<Gates>| {
+        let below = Class { gates: own, ..class("b", ratio(1, 50), 2) };
+        let port = Port::new("p", whole(1), None, vec![above(windows), below]).unwrap();
+        port.service(1).unwrap().carries(&whole(2)).unwrap()
+    };
+    // From the end of the window to where the next begins 64 pass, in which 2.56 frames come, and a whole one was there.
+    let held = waits(&[(0, 40)], None);
+    assert!(held >= whole(14 + 2), "{held}");
+    // Both open together: it cannot have waited longer than this class does, and what came meanwhile counts.
+    let together = waits(&[(0, 40)], gates(&[(0, 40)]));
+    assert!(together >= whole(64), "{together}");
+    // A window of its own, in which nothing above is sent.
+    let apart = waits(&[(0, 40)], gates(&[(40, 60)]));
+    assert!(apart >= whole(42), "{apart}");
+}
+
+#[test]
+fn a_frame_above_that_does_not_fit_ends_a_window_for_all() {
+    // With a frame of 7 that waits, the class above leaves all but the first 3 of a window of 10 unused: its 7 and the 2 of this one
+    // take three windows, not two.
+    let gates = || Some(Gates::new(whole(100), vec![window(0, 10)]).unwrap());
+    let above = Class { gates: gates(), ..class("a", ratio(1, 1000), 7) };
+    let below = Class { gates: gates(), ..class("b", ratio(1, 1000), 2) };
+    let beside = Port::new("p", whole(1), None, vec![above, below]).unwrap().service(1).unwrap();
+    assert!(beside.carries(&whole(2)).unwrap() >= whole(250), "{:?}", beside.carries(&whole(2)));
+}
+
+#[test]
 fn an_express_frame_waits_for_a_fragment_and_costs_one_more() {
     let preemptable = |one: Class| Class { is_preemptable: true, ..one };
     let classes = vec![

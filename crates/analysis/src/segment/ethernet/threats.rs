@@ -11,7 +11,7 @@
 //!
 //! # A box that delays
 //! Frames of its stream, or of all streams of its node, come that much later at most, and with that much more jitter, to the first
-//! switch.
+//! switch. Where that is as much as the distance of two frames, one that is let pass overtakes one that is held back.
 //!
 //! An attacker that floods a port of its own is at the first switch, which knows no stream by that port: nothing it sends passes.
 
@@ -70,6 +70,16 @@ pub enum Harm {
         /// Whose link.
         node: NodeId,
     },
+    /// MACsec numbers frames before a box has them, so they leave in that order and not by their priorities.
+    OneOrder {
+        /// Whose link.
+        node: NodeId,
+    },
+    /// A frame that is delayed comes behind a later one of its stream, which is not.
+    Overtaken {
+        /// So much later.
+        by: Duration,
+    },
     /// A frame comes after its slot has closed.
     Delayed {
         /// So much later.
@@ -108,6 +118,16 @@ impl ThreatRisk {
                 "threat `{name}` delays its frames on the link of `{}`, and MACsec throws a frame away whose packet number is behind that \
                  of another by more than the replay window",
                 plan.node_name(node)
+            ),
+            Harm::OneOrder { node } => format!(
+                "threat `{name}` has the frames of `{}` in the order of their packet numbers of MACsec, so what has a higher priority \
+                 waits there behind what has a lower one: give all that the node sends one priority, or write `macsec = false` for its \
+                 link",
+                plan.node_name(node)
+            ),
+            Harm::Overtaken { by } => format!(
+                "threat `{name}` delays its frames by {by}, so that one that it lets pass can come before one that it held back, which is \
+                 thrown away as a repeated one then"
             ),
             Harm::Delayed { by } => format!(
                 "threat `{name}` delays its frames by {by}, and the switch throws a frame away that comes after its slot has closed"
@@ -283,11 +303,18 @@ pub(super) fn risks(wired: &Wired<'_>) -> Vec<Risk> {
                 None => stream.hop.from == threat.node,
             };
             let is_secured = view.segment.link_of(threat.node).parameters.macsec.is_some();
+            let own = || view.streams().filter(|stream| stream.hop.from == threat.node);
+            let priorities: BTreeSet<_> = own().map(|stream| stream.class.priority()).collect();
+            if is_secured && priorities.len() > 1 {
+                own().for_each(|stream| add(view.id, Some(stream.id), Harm::OneOrder { node: threat.node }));
+            }
             for stream in view.streams().filter(is_hit) {
                 if stream.class.is_time_triggered() {
                     add(view.id, Some(stream.id), Harm::Delayed { by });
                 } else if is_secured {
                     add(view.id, Some(stream.id), Harm::OutOfOrder { node: threat.node });
+                } else if is_overtaken(wired, &stream) {
+                    add(view.id, Some(stream.id), Harm::Overtaken { by });
                 }
             }
             continue;
@@ -313,6 +340,12 @@ pub(super) fn risks(wired: &Wired<'_>) -> Vec<Risk> {
         }
     }
     found
+}
+
+/// True if a frame of a stream can come to its first switch after the one that was made next.
+fn is_overtaken(wired: &Wired<'_>, stream: &EthernetStream<'_>) -> bool {
+    let first = wired.view.sub_virtual_links(stream).next().map_or(stream.id, |first| first.id);
+    sent(wired, first).is_none_or(|sent| sent.at.as_ref().is_ok_and(|at| at.max - at.min >= sent.distance))
 }
 
 /// Streams that a gate or a meter on the way of a target measures together with it, with the switch that does.

@@ -289,7 +289,10 @@ fn a_full_queue_refuses_and_keeps_what_it_has() {
 
 #[test]
 fn an_attacker_on_a_link_holds_each_frame_before_the_switch_does() {
-    let spliced = || NetworkConfig { splices: vec![Splice { victim: 0, attacker: NodeId(5) }], ..config() };
+    let spliced = || NetworkConfig {
+        splices: vec![Splice { victim: 0, attacker: NodeId(5), keeps_priorities: false }],
+        ..config()
+    };
     let port = |port| Attachment { node: NodeId(5), port: PortId(port) };
     let mut bench = Bench::new(spliced());
     bench.send(SLOT_START, 0, scheduled_frame(CT_ID, 60));

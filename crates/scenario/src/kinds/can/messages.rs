@@ -8,7 +8,7 @@ use chronoseal_wire::can::bits::FrameBits;
 use chronoseal_wire::can::frame::{CLASSICAL_DATA_LEN_MAX, Dlc, FD_DATA_LEN_MAX};
 use chronoseal_wire::can::{CanFrame, CanId, FrameKind, StandardId};
 
-use super::plan::{CanHop, CanSegment, SegmentedPlan};
+use super::plan::{CanHop, CanSegment, SYNCHRONISATION, SegmentedPlan};
 use super::segmented;
 use super::spec::{CanFormatSpec, CanStreamSpec};
 use crate::kinds::{
@@ -258,7 +258,7 @@ pub(super) fn synchronisation(
     }
     let parts = HopParts {
         frame_len: SYNC_LEN as u32,
-        class: "synchronisation",
+        class: SYNCHRONISATION,
         facet: Facet::new(CanHop::Synchronisation { id }),
         has_slots: false,
         room: Room { bytes: SYNC_LEN as u32, frame: "a classical CAN frame", other_way: String::new() },

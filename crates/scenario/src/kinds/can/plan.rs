@@ -10,6 +10,8 @@ use crate::plan::{GatewayPlan, HopPlan, Plan, ProtectionPlan, SegmentId, StreamP
 
 /// The kind's name.
 pub const CAN: &str = "can";
+/// The class of the message that tells trip and reset counters.
+pub const SYNCHRONISATION: &str = "synchronisation";
 
 /// One CAN or CAN-FD bus.
 #[derive(Clone, PartialEq, Eq, Debug)]

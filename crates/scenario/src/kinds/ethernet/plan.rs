@@ -14,7 +14,7 @@ use super::ports::Ports;
 use super::stream_filters::StreamFilters;
 use super::time_aware::TimeAwarePlan;
 use super::wiring::{LinkParameters, StationLink, Wiring};
-use crate::plan::{AttackPlace, HopPlan, Jitter, Plan, ProtectionPlan, SegmentId, StreamPlan, ThreatPlan};
+use crate::plan::{AttackPlace, HopPlan, Jitter, Plan, ProtectionPlan, SegmentId, StreamPlan, ThreatKind, ThreatPlan};
 
 /// The kind's name.
 pub const ETHERNET: &str = "ethernet";
@@ -456,6 +456,15 @@ impl<'p> Ethernet<'p> {
     /// What an attacker does.
     pub fn threats_of(self, attacker: NodeId) -> impl Iterator<Item = &'p ThreatPlan> {
         self.plan.threats.iter().filter(move |threat| self.plan.attacker_id(threat.attacker) == attacker)
+    }
+
+    /// True if what an attacker on a station's link hands on leaves in the order of priorities that the station's port gives it: the
+    /// attacker puts in no frames of its own, and no packet numbers of MACsec keep their order.
+    pub fn keeps_priorities(self, attacker: NodeId, victim: NodeId) -> bool {
+        let adds = |threat: &ThreatPlan| {
+            matches!(threat.kind, ThreatKind::Spoof(_) | ThreatKind::Babble(_) | ThreatKind::Flood(_))
+        };
+        !self.threats_of(attacker).any(adds) && self.segment.link_of(victim).parameters.macsec.is_none()
     }
 
     /// The numbers of its switches in events and rows.

@@ -271,7 +271,7 @@ pub(super) fn any_stream(
     let slots = match style.family {
         Family::Timers => 85,
         Family::Slots => 70,
-        _ => 40,
+        _ => 46,
     };
     let (mut is_slotted, mut tables) = (false, BTreeMap::new());
     for (offset, segment) in crossed.iter().enumerate() {

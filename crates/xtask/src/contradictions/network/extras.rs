@@ -250,7 +250,7 @@ fn macsec(chance: &mut Chance, on: usize, network: &mut Network) {
 /// How frames in slots share the wires with others, where there are both or could be.
 fn integration(chance: &mut Chance, on: usize, network: &mut Network) {
     let has_slot = |stream: &Stream| stream.tables.get(&on).is_some_and(|own| own.contains("\"time-triggered\""));
-    if !network.streams.iter().any(has_slot) || !chance.percent(72) {
+    if !network.streams.iter().any(has_slot) || !chance.percent(69) {
         return;
     }
     let policy =
