@@ -169,7 +169,8 @@ pub enum LiveHome {
     Shared,
 }
 
-/// Tells what a frame on a segment is. It sees bytes and times, as anybody on the segment would.
+/// Tells what a frame on a segment is. It sees bytes and times, as anybody on the segment would. All times are those of the segment,
+/// which is the time of the run unless its nodes make the time of their slots themselves ([`SegmentTime`](crate::SegmentTime)).
 pub trait Describe: Send + Sync {
     /// The stream a frame belongs to, or [`StreamId::NONE`].
     fn stream_of(&self, bytes: &[u8]) -> StreamId;

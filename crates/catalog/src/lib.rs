@@ -52,6 +52,7 @@ mod kind;
 mod kinds;
 pub mod protection;
 pub mod radio;
+mod segment_time;
 mod wire;
 
 use chronoseal_core::random::{self, Jitter, Purpose, Rng};
@@ -66,6 +67,7 @@ use chronoseal_scenario::plan::{AttackPlace, Facet, PayloadPlan, Plan, SegmentId
 pub use self::error::BuildError;
 pub use self::kind::{Describe, Description, Kind, LiveHome, LiveLink};
 pub use self::kinds::{KindTable, Kinds, MissingRow, PrepareError};
+pub use self::segment_time::SegmentTime;
 pub use self::wire::{Gates, Wire};
 
 /// Every kind of segment there is.
@@ -152,6 +154,11 @@ impl<'p> Prepared<'p> {
         self.facet(segment)
     }
 
+    /// True if frames have slots on a segment.
+    pub fn has_slots(&self, segment: SegmentId) -> bool {
+        self.schedule(segment).is_some_and(|schedule| !schedule.slots.is_empty())
+    }
+
     /// The ports of one node, in order, each with the segment it leads to.
     pub fn attachments(&self, id: NodeId) -> Vec<(Attachment, SegmentId)> {
         let port = |(port, segment): (usize, SegmentId)| (Attachment { node: id, port: PortId(port as u16) }, segment);
@@ -215,6 +222,11 @@ impl<'p> Prepared<'p> {
             topology.add(medium, on_it(&own).into_iter().chain(guests))?;
         }
         Ok(topology)
+    }
+
+    /// The times by which segments keep to their slots, by segment.
+    pub fn times(&self) -> Vec<SegmentTime> {
+        self.plan.segment_ids().map(|id| SegmentTime::new(self, id)).collect()
     }
 
     /// The state machine of one node.

@@ -109,8 +109,8 @@ pub enum EventKind {
     /// Something went wrong with a message that is sent in several frames. Its sender has given it up, or a frame changed
     /// nothing. A receiver that gives one up throws it away: [`Self::Discarded`].
     TransferFault(TransferFault),
-    /// What the clock of a cluster without a beacon showed when it was about to be corrected: `sequence` is the time of the
-    /// cluster `[ps]`, `value` the correction `[ps]`.
+    /// What the clock of a cluster without a beacon showed when it was about to be corrected, or when it had joined: `sequence` is the
+    /// time of the cluster `[ps]`, `value` the correction `[ps]`, 0 for a clock that has joined.
     ClockShown,
     /// Of a stream that comes over several ways, more or fewer copies came than frames let expect (IEEE 802.1CB-2017 §7.4.4);
     /// `value` is how many are missing, below zero how many are too many.

@@ -28,6 +28,11 @@ impl RateDeviation {
         Self(bits)
     }
 
+    /// How much faster than the first a third clock runs, if a second one deviates so from the first and the third so from the second.
+    pub const fn together(self, other: Self) -> Self {
+        Self(self.0 + other.0 + ((self.0 as i128 * other.0 as i128) >> SHIFT) as i64)
+    }
+
     /// As a fixed-point number with 40 fractional bits.
     pub const fn as_fixed(self) -> i64 {
         self.0
@@ -68,6 +73,18 @@ impl Oscillator {
     /// Shows `offset` when the run starts and runs `drift` too fast.
     pub const fn new(offset: Duration, drift: Ppm) -> Self {
         Self { offset, rate: RateDeviation::from_ppm(drift) }
+    }
+
+    /// Shows `shown` at a time of the run and deviates so much from its rate.
+    pub const fn through(at: SimTime, shown: LocalTime, rate: RateDeviation) -> Self {
+        let elapsed = at.since_zero().as_ps();
+        let gained = rate.gain(Duration::from_ps(elapsed)).as_ps();
+        Self { offset: Duration::from_ps(shown.since_zero().as_ps() - elapsed - gained), rate }
+    }
+
+    /// How much faster it runs than the time of the run.
+    pub const fn rate(&self) -> RateDeviation {
+        self.rate
     }
 
     /// What it shows at a time of the run.
@@ -121,7 +138,20 @@ mod tests {
         let two_to_the_minus_twenty = RateDeviation::from_fixed(1 << 20);
         assert_eq!(two_to_the_minus_twenty.gain(Duration::from_ps(3 << 20)), Duration::from_ps(3));
         assert_eq!(two_to_the_minus_twenty.as_fixed(), 1 << 20);
+        let both = two_to_the_minus_twenty.together(two_to_the_minus_twenty);
+        assert_eq!(both, RateDeviation::from_fixed((1 << 21) + 1), "one in two to the forty on top");
         assert_eq!(RateDeviation::ZERO - two_to_the_minus_twenty, RateDeviation::from_fixed(-(1 << 20)));
+    }
+
+    #[test]
+    fn a_clock_goes_through_the_point_it_is_given() {
+        let at = SimTime::ZERO + Duration::from_ms(333);
+        let shown = LocalTime::ZERO + Duration::from_us(7);
+        let clock = Oscillator::through(at, shown, RateDeviation::from_ppm(Ppm(100_000)));
+        assert_eq!(clock.local(at), shown);
+        let later = clock.local(at + Duration::from_ms(10)) - shown;
+        assert!((later - Duration::from_us(10_001)).abs() <= Duration::from_ps(10), "{later}");
+        assert_eq!(clock.rate(), RateDeviation::from_ppm(Ppm(100_000)));
     }
 
     proptest! {

@@ -180,40 +180,35 @@ impl ClusterClock {
             Machine::Master(master) => {
                 while let Some(at) = master.wake_at().filter(|at| *at <= now) {
                     let was_synchronised = master.is_synchronised();
-                    let shown = master.cluster_time(at);
                     master.advance(at);
-                    let polled = std::iter::from_fn(|| master.poll());
-                    tell(polled, shown, cycle, &mut self.effects);
-                    changed(was_synchronised, master.is_synchronised(), &mut self.effects);
+                    let effects: Vec<_> = std::iter::from_fn(|| master.poll()).collect();
+                    let shown = master.cluster_time(at);
+                    tell(effects, shown, cycle, &mut self.effects);
+                    changed(was_synchronised, shown, &mut self.effects);
                 }
             }
             Machine::Client(client) => {
                 while let Some(at) = client.wake_at().filter(|at| *at <= now) {
                     let was_synchronised = client.is_synchronised();
-                    let shown = client.cluster_time(at);
                     client.advance(at);
-                    let polled = std::iter::from_fn(|| client.poll());
-                    tell(polled, shown, cycle, &mut self.effects);
-                    changed(was_synchronised, client.is_synchronised(), &mut self.effects);
+                    let effects: Vec<_> = std::iter::from_fn(|| client.poll()).collect();
+                    let shown = client.cluster_time(at);
+                    tell(effects, shown, cycle, &mut self.effects);
+                    changed(was_synchronised, shown, &mut self.effects);
                 }
             }
         }
     }
 }
 
-/// What a machine did at one time, when its clock showed `shown` before.
-fn tell<S>(
-    effects: impl Iterator<Item = Effect<S>>,
-    shown: Option<Duration>,
-    cycle: Duration,
-    to: &mut VecDeque<ClusterEffect>,
-) {
+/// What a machine did at one time, whose clock shows `shown` since.
+fn tell<S>(effects: Vec<Effect<S>>, shown: Option<Duration>, cycle: Duration, to: &mut VecDeque<ClusterEffect>) {
     for effect in effects {
         match effect {
             Effect::Send { frame, due } => to.push_back(ClusterEffect::Send(frame, due)),
             Effect::Corrected { by, .. } => {
                 // It is told as what was added to the clock, as a beacon's correction is.
-                let (value, shown) = (-by.as_ps(), shown.unwrap_or(Duration::ZERO));
+                let (value, shown) = (-by.as_ps(), shown.map_or(Duration::ZERO, |shown| shown + by));
                 let number = |count: i64| count.max(0).unsigned_abs();
                 to.push_back(ClusterEffect::Event(EventKind::ClockShown, number(shown.as_ps()), value));
                 to.push_back(ClusterEffect::Event(EventKind::ClockCorrected, number(shown.div_floor(cycle)), value));
@@ -223,10 +218,14 @@ fn tell<S>(
     }
 }
 
-fn changed(was_synchronised: bool, is_synchronised: bool, to: &mut VecDeque<ClusterEffect>) {
-    match (was_synchronised, is_synchronised) {
-        (false, true) => to.push_back(ClusterEffect::Event(EventKind::SyncAcquired, 0, 0)),
-        (true, false) => to.push_back(ClusterEffect::Event(EventKind::SyncLost, 0, 0)),
+/// What is told of a clock that shows `shown` then, nothing if it has left its cluster.
+fn changed(was_synchronised: bool, shown: Option<Duration>, to: &mut VecDeque<ClusterEffect>) {
+    match (was_synchronised, shown) {
+        (false, Some(shown)) => {
+            to.push_back(ClusterEffect::Event(EventKind::SyncAcquired, 0, 0));
+            to.push_back(ClusterEffect::Event(EventKind::ClockShown, shown.as_ps().max(0).unsigned_abs(), 0));
+        }
+        (true, None) => to.push_back(ClusterEffect::Event(EventKind::SyncLost, 0, 0)),
         _ => {}
     }
 }

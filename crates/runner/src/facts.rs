@@ -24,7 +24,7 @@ pub(crate) fn segment(prepared: &Prepared<'_>, id: SegmentId) -> SegmentMeta {
         properties: properties.into_iter().map(|(name, value)| (name.into(), value)).collect(),
         clocks: kind.sync_interval(prepared, id).map(|interval| ClockDomainMeta {
             cycle_ns: interval.as_ns(),
-            nodes: on_it.map(|(node, _)| node as u16).collect(),
+            nodes: on_it.map(|(node, _)| node as u16).chain(switches(prepared, id)).collect(),
             precision_ns: kind.precision(prepared, id).map(Duration::as_ns),
             startup_cycles: kind.startup(prepared, id).map(|time| time.div_floor(interval) + 1),
         }),
@@ -32,6 +32,14 @@ pub(crate) fn segment(prepared: &Prepared<'_>, id: SegmentId) -> SegmentMeta {
         members: if wires.is_empty() { members(prepared, id) } else { Vec::new() },
         links: wires.chunks_exact(2).map(|wires| link(&wires[0])).collect(),
     }
+}
+
+/// The switches of a segment whose clocks frames in slots go by.
+fn switches(prepared: &Prepared<'_>, id: SegmentId) -> impl Iterator<Item = u16> {
+    let plan = prepared.plan();
+    let have_own = prepared.kind(id).precision(prepared, id).is_some() && prepared.has_slots(id);
+    let own = if have_own { plan.segments[id.index()].own_nodes.len() } else { 0 };
+    (0..own).map(move |index| plan.own_node(id, index).0)
 }
 
 /// A link by its first direction.

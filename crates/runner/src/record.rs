@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_catalog::{Describe, Prepared};
+use chronoseal_catalog::{Describe, Description, Prepared, SegmentTime};
 use chronoseal_core::{
     DiscardReason, Duration, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId, Work,
 };
@@ -22,6 +22,8 @@ use crate::ways::{Ways, open_row};
 pub(crate) struct Recorder {
     /// By segment.
     describers: Vec<Box<dyn Describe>>,
+    /// By segment.
+    times: Vec<SegmentTime>,
     waits: Waits,
     /// The first of the nodes that segments are made of.
     first_own: NodeId,
@@ -71,6 +73,7 @@ impl Recorder {
         let plan = prepared.plan();
         Self {
             describers: prepared.describers(),
+            times: prepared.times(),
             waits: Waits::of(plan),
             first_own: NodeId(plan.node_ids().count() as u16),
             capture,
@@ -110,6 +113,12 @@ impl Recorder {
         self.describer(frame.label.segment).part(frame.bytes)
     }
 
+    /// What a frame is whose first bit left its sender at a time.
+    fn described(&mut self, frame: &FrameContext<'_>, sent_at: SimTime) -> Description {
+        let segment = usize::from(frame.label.segment);
+        self.times[segment].describe(&*self.describers[segment], frame.bytes, sent_at)
+    }
+
     /// A row for each frame that was handed to a segment and never seen again. A sender's frames of one stream reach each
     /// receiver in their order, so they are the last ones.
     fn unaccounted(&mut self, plan: &Plan) {
@@ -142,8 +151,9 @@ impl Recorder {
     }
 
     fn frame_row(&mut self, at: SimTime, node: NodeId, event: &Event, frame: FrameContext<'_>) {
+        let described = self.described(&frame, frame.label.sent_at);
         let describer = self.describer(frame.label.segment);
-        let (described, is_shared) = (describer.describe(frame.bytes, frame.label.sent_at), describer.is_shared());
+        let is_shared = describer.is_shared();
         if !describer.is_for(described.stream, node) {
             return;
         }
@@ -206,8 +216,8 @@ impl Recorder {
         self.hop_row(at, node, (event.stream, event.sequence), origins, frame);
         let attack = part.and_then(|part| part.attack).or(frame.label.attack);
         let sender = if attack.is_some() { frame.label.sender } else { self.ways.sender(event.stream).unwrap_or(node) };
-        let describer = self.describer(frame.label.segment);
-        let (described, is_shared) = (describer.describe(frame.bytes, frame.label.sent_at), describer.is_shared());
+        let described = self.described(&frame, frame.label.sent_at);
+        let is_shared = self.describer(frame.label.segment).is_shared();
         self.rows.frames.push(FrameRow {
             attack,
             len: frame.bytes.len() as u32,
@@ -255,7 +265,7 @@ impl Recorder {
         if let Some(arrived) = frame.label.arrived_at
             && self.captured != frame.label.serial
         {
-            let described = self.describer(frame.label.segment).describe(frame.bytes, frame.label.sent_at);
+            let described = self.described(&frame, frame.label.sent_at);
             self.captured = frame.label.serial;
             self.rows.captures.push(CaptureRow {
                 time: arrived,
@@ -306,6 +316,7 @@ impl Observer for Recorder {
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
         self.rows.events.push(EventRow { time: at, node, event: *event });
         self.precision.tell(at, node, event);
+        self.times.iter_mut().for_each(|time| time.tell(at, node, event));
         let about = self.messages.about(&self.describers, node, event, frame.as_ref());
         let told = match &about {
             About::Frame => frame,
@@ -333,7 +344,11 @@ impl Observer for Recorder {
             // The receivers' rows tell: the switch, whose own event is in the trace, is none.
             (EventKind::Missing, _) => {
                 let row = EventRow { time: at, node, event: *event };
-                self.rows.frames.extend(missing_row(&self.describers, &self.waits, &row));
+                let (describers, times) = (&self.describers, &mut self.times);
+                let told = missing_row(&self.waits, &row, |segment| {
+                    times[segment].missing(&*describers[segment], (event.stream, event.sequence), at)
+                });
+                self.rows.frames.extend(told);
             }
             _ => {}
         }
@@ -384,7 +399,7 @@ impl Observer for Recorder {
         let (bytes, is_accounted) = (describer.payload_len(frame.bytes), describer.is_accounted(stream));
         if self.ways.is_relayed(stream) {
             if frame.label.attack.is_none() && self.ways.begins_at(stream, node) {
-                let described = describer.describe(frame.bytes, at);
+                let described = self.described(&frame, at);
                 self.ways.begin(stream, described.sequence, at);
             }
             return;
@@ -424,10 +439,14 @@ impl Observer for Recorder {
     }
 }
 
-/// The row of a frame that never came; `None` if nobody waits for frames of its stream there.
-pub(crate) fn missing_row(describers: &[Box<dyn Describe>], waits: &Waits, row: &EventRow) -> Option<FrameRow> {
-    let segment = waits.segment(row.event.stream, row.node)?;
-    let described = describers[usize::from(segment)].missing(row.event.stream, row.event.sequence, row.time)?;
+/// The row of a frame that never came, which `describe` describes on its segment; `None` if nobody waits for frames of its stream
+/// there.
+pub(crate) fn missing_row(
+    waits: &Waits,
+    row: &EventRow,
+    describe: impl FnOnce(usize) -> Option<Description>,
+) -> Option<FrameRow> {
+    let described = describe(usize::from(waits.segment(row.event.stream, row.node)?))?;
     Some(FrameRow {
         stream: row.event.stream,
         sequence: row.event.sequence,

@@ -95,6 +95,8 @@ impl Traffic for PlanTraffic {
     fn missing(&self, event: &EventRow) -> Option<FrameRow> {
         // Of streams that gateways carry on it is told when all is known of them.
         let is_told = event.node < self.first_own && !self.ways.is_relayed(event.event.stream);
-        is_told.then(|| missing_row(&self.describers, &self.waits, event)).flatten()
+        let told = event.event;
+        let describe = |segment: usize| self.describers[segment].missing(told.stream, told.sequence, event.time);
+        is_told.then(|| missing_row(&self.waits, event, describe)).flatten()
     }
 }

@@ -62,6 +62,15 @@ pub enum Cause {
         /// Of the segment.
         precision: Duration,
     },
+    /// The clocks of a cluster can differ by more than its precision from the start of a slot to its end.
+    ClusterSlots {
+        /// So much.
+        needed: Duration,
+        /// Of the segment.
+        precision: Duration,
+        /// Between two corrections of a clock.
+        cycle: Duration,
+    },
     /// A control frame of a cluster can be under way for longer than its devices allow.
     ControlDelay {
         /// So long.
@@ -285,9 +294,14 @@ impl Cause {
                  integration cycle",
                 plan.node_name(*node)
             ),
+            Self::ClusterSlots { needed, precision, cycle } => format!(
+                "a clock of the cluster can be corrected while a frame in a slot is under way, so that clocks can differ by {needed} from \
+                 its start to its end, and slots are planned for a precision of {precision}: write a precision of at least {needed}, \
+                 or an integration cycle shorter than {cycle}"
+            ),
             Self::ControlDelay { delay, limit } => format!(
                 "a control frame can be under way for {delay}, and one older than the largest transmission delay of {limit} is \
-                 not used: write `max_transmission_delay = \"{delay}\"`, or leave it out"
+                 not used: write `max_transmission_delay = \"{delay}\"`, or, if nothing has slots, leave it out"
             ),
             Self::ClusterStart { needed, duration } => format!(
                 "the cluster can need {needed} from cold to stable, and the run ends after {duration}: write a longer duration"

@@ -260,7 +260,7 @@ pub enum Why {
     ThreatenedShares,
     /// Control frames of a cluster go before all others, and are counted only where nothing can disturb the cluster.
     #[error(
-        "not bounded: the control frames of an AS6802 cluster go first, and are counted only in a cluster of standard integrity without tasks, threats, links that fail and gateways that reboot, on nodes whose processors take no time"
+        "not bounded: the control frames of an AS6802 cluster go first, and are counted only in a cluster of standard integrity without tasks, threats, links that fail, gateways that reboot and streams that gateways carry into slots or out of them, on nodes whose processors take no time"
     )]
     ClusterClocks,
     /// Messages of IEEE 802.1AS go before all others, and how many of them the choice of a grandmaster takes is not counted.

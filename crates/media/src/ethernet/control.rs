@@ -9,8 +9,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_clocksync::as6802::{CompressionMaster, CompressionMasterState, Effect, Parameters, Refusal};
-use chronoseal_core::{DiscardReason, Event, EventKind, LocalTime, NodeId, Priority, SimTime, StreamId};
+use chronoseal_clocksync::as6802::{CompressionMaster, Effect, Parameters, Refusal, SynchronisationClient};
+use chronoseal_core::oscillator::RateDeviation;
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, LocalTime, NodeId, Priority, SimTime, StreamId};
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::{ETHERTYPE_PROTOCOL_CONTROL, ProtocolControlFrame};
 use chronoseal_wire::virtual_link;
@@ -18,7 +19,7 @@ use chronoseal_wire::virtual_link;
 use super::config::{Ends, NetworkConfig};
 use super::forwarding::Forwarded;
 use super::ways::HopId;
-use super::{Network, Timer};
+use super::{Network, Timer, slot_clocks};
 use crate::line;
 use crate::medium::{FrameId, FrameLabel, FrameStore, MediumOutput};
 
@@ -42,6 +43,8 @@ struct Way {
     master: u32,
     /// The compression master that this switch is, if it compresses them.
     compresses: Option<usize>,
+    /// The synchronisation client that this switch is, if it follows them, and the compression master that sends them.
+    follows: Option<(usize, usize)>,
     /// The lines by which they go on.
     onward: BTreeSet<usize>,
 }
@@ -56,10 +59,18 @@ struct Compressing {
     wake_at: Option<SimTime>,
 }
 
+/// A switch that does not compress and has slots to keep to: it follows those that do.
+struct Following {
+    switch: usize,
+    machine: SynchronisationClient,
+    wake_at: Option<SimTime>,
+}
+
 /// The control frames of a network.
 pub(super) struct Control {
     clocks: ClusterClocks,
     compressing: Vec<Compressing>,
+    following: Vec<Following>,
     /// By line and source: which of the ways.
     numbers: BTreeMap<(usize, NodeId), usize>,
     ways: Vec<Way>,
@@ -74,9 +85,17 @@ impl Control {
             wake_at: None,
         };
         let compressing = clocks.compression_masters.iter().map(compressing).collect();
-        let mut control = Self { clocks: clocks.clone(), compressing, numbers: BTreeMap::new(), ways: Vec::new() };
+        let following = |switch| Following {
+            switch,
+            machine: SynchronisationClient::new(&clocks.parameters, clocks.compression_masters.len()),
+            wake_at: None,
+        };
+        let follows = |switch: &usize| slot_clocks::have_own(config) && !clocks.compression_masters.contains(switch);
+        let following = (0..config.switches.len()).filter(follows).map(following).collect();
+        let (clocks, numbers, ways) = (clocks.clone(), BTreeMap::new(), Vec::new());
+        let mut control = Self { clocks, compressing, following, numbers, ways };
         let stations = config.station_links();
-        for (index, master) in clocks.masters.iter().enumerate() {
+        for (index, master) in control.clocks.masters.clone().iter().enumerate() {
             let is_its = |link: &usize| matches!(config.links[*link].ends, Ends::Station { station, .. } if station.node == *master);
             let Some(link) = (0..stations).find(is_its) else { continue };
             control.add_ways_of_master(config, *master, 1 << index, 2 * link);
@@ -128,6 +147,27 @@ impl Control {
                 came_by = Some(line);
             }
         }
+        for following in 0..self.following.len() {
+            let mut came_by = None;
+            for line in path(config, &reached_by, self.following[following].switch) {
+                match came_by {
+                    None => self.compressing[compressing].leaves_by.insert(line),
+                    Some(came_by) => self.way(came_by, source).onward.insert(line),
+                };
+                came_by = Some(line);
+            }
+            if let Some(came_by) = came_by {
+                self.way(came_by, source).follows = Some((following, compressing));
+            }
+        }
+    }
+
+    /// The clock of a switch: what it shows, if it can be relied on.
+    fn shown(&self, switch: usize, now: SimTime) -> Option<Duration> {
+        let compressing = self.compressing.iter().find(|one| one.switch == switch);
+        let compressing = compressing.map(|one| one.machine.cluster_time(local(now)));
+        let following = self.following.iter().find(|one| one.switch == switch);
+        compressing.or_else(|| Some(following?.machine.cluster_time(local(now)))).flatten()
     }
 
     /// What becomes of a control frame that came in by a line, and what it says.
@@ -228,8 +268,16 @@ impl Network {
             Ok(judged) => judged,
             Err(reason) => return self.discard(self.judges[line], frame, StreamId::NONE, reason, frames, out),
         };
-        let Way { master, compresses, onward } = &control.ways[number];
+        let Way { master, compresses, follows, onward } = &control.ways[number];
         let goes_on = !onward.is_empty();
+        if let Some((following, source)) = *follows {
+            let taken = control.following[following].machine.receive(local(now), source, &said);
+            if let Err(refusal) = taken {
+                return self.discard(self.judges[line], frame, StreamId::NONE, reason(refusal), frames, out);
+            }
+            self.follow_cluster(now, following, frames, out);
+            return self.pass_control(now, line, (frame, number, goes_on), frames, out);
+        }
         if let Some(compressing) = *compresses {
             let taken = control.compressing[compressing].machine.receive(local(now), *master, &said);
             if let Err(refusal) = taken {
@@ -237,6 +285,18 @@ impl Network {
             }
             self.compress(now, compressing, frames, out);
         }
+        self.pass_control(now, line, (frame, number, goes_on), frames, out);
+    }
+
+    /// Passes a control frame on after the forwarding delay, if it goes on.
+    fn pass_control(
+        &mut self,
+        now: SimTime,
+        line: usize,
+        (frame, number, goes_on): (FrameId, usize, bool),
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
         if !goes_on {
             return match frames.label(frame).attack {
                 Some(_) => out.push(self.believed(line, frame, frames)),
@@ -266,34 +326,72 @@ impl Network {
         frames.release(passed.frame);
     }
 
-    /// Lets a compression master do what it has to do now.
-    pub(super) fn compress(
+    /// Lets a compression master, or a switch that follows some, do what it has to do now.
+    pub(super) fn keep_cluster_time(
         &mut self,
         now: SimTime,
-        compressing: usize,
+        number: usize,
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
+        let compressing = self.control.as_ref().map_or(0, |control| control.compressing.len());
+        match number.checked_sub(compressing) {
+            None => self.compress(now, number, frames, out),
+            Some(following) => self.follow_cluster(now, following, frames, out),
+        }
+    }
+
+    /// Lets a switch that follows compression masters do what it has to do now.
+    fn follow_cluster(&mut self, now: SimTime, following: usize, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        let Some(control) = &mut self.control else { return };
+        let number = control.compressing.len() + following;
+        let Some(one) = control.following.get_mut(following) else { return };
+        let (index, switch) = (one.switch, self.config.switches[one.switch]);
+        let was_synchronised = one.machine.is_synchronised();
+        one.machine.advance(local(now));
+        while let Some(effect) = one.machine.poll() {
+            if let Effect::Corrected { by, at } = effect {
+                out.extend(corrected(switch, one.machine.cluster_time(at), by));
+            }
+        }
+        out.extend(changed(switch, was_synchronised, one.machine.cluster_time(local(now))));
+        let wake_at = one.machine.wake_at().map(|at| (SimTime::ZERO + at.since_zero()).max(now));
+        if wake_at != one.wake_at || wake_at == Some(now) {
+            one.wake_at = wake_at;
+            out.extend(wake_at.map(|at| MediumOutput::Timer { at, timer: Timer::Control(number).pack() }));
+        }
+        self.look_at_cluster_clock(now, index, frames, out);
+    }
+
+    /// The clock of a switch may show something else now.
+    fn look_at_cluster_clock(
+        &mut self,
+        now: SimTime,
+        switch: usize,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let shown = self.control.as_ref().and_then(|control| control.shown(switch, now));
+        self.clock_looked_at(now, switch, shown.map(|shown| (shown, RateDeviation::ZERO)), frames, out);
+    }
+
+    /// Lets a compression master do what it has to do now.
+    fn compress(&mut self, now: SimTime, compressing: usize, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
         let Some(control) = &mut self.control else { return };
         let sync_id = control.clocks.sync_id;
         let Some(one) = control.compressing.get_mut(compressing) else { return };
-        let switch = self.config.switches[one.switch];
+        let (index, switch) = (one.switch, self.config.switches[one.switch]);
+        let was_synchronised = one.machine.is_synchronised();
         one.machine.advance(local(now));
         let mut sent = Vec::new();
         while let Some(effect) = one.machine.poll() {
             match effect {
                 Effect::Send { frame, .. } => sent.push(frame),
-                Effect::Entered { from, to, .. } => out.extend(entered(switch, from, to)),
-                Effect::Corrected { by, at } => {
-                    let shown = one.machine.cluster_time(at).map(|time| time + by);
-                    let shows = |time: chronoseal_core::Duration| Event {
-                        value: -by.as_ps(),
-                        ..Event::of(EventKind::ClockShown, StreamId::NONE, time.as_ps().max(0).unsigned_abs())
-                    };
-                    out.extend(shown.map(|time| MediumOutput::Event { node: switch, event: shows(time), frame: None }));
-                }
+                Effect::Entered { .. } => {}
+                Effect::Corrected { by, at } => out.extend(corrected(switch, one.machine.cluster_time(at), by)),
             }
         }
+        out.extend(changed(switch, was_synchronised, one.machine.cluster_time(local(now))));
         while one.machine.poll_refused().is_some() {
             let event = Event::of(EventKind::Discarded(DiscardReason::NotSyncMaster), StreamId::NONE, 0);
             out.push(MediumOutput::Event { node: switch, event, frame: None });
@@ -315,16 +413,27 @@ impl Network {
                 self.send(now, *line, Priority::PROTOCOL_CONTROL, Some(now), (copy, StreamId::NONE), frames, out);
             }
         }
+        self.look_at_cluster_clock(now, index, frames, out);
     }
 }
 
-/// What a change of state says of the clock, if anything.
-fn entered(switch: NodeId, from: CompressionMasterState, to: CompressionMasterState) -> Option<MediumOutput> {
-    let follows = |state| matches!(state, CompressionMasterState::Sync | CompressionMasterState::Stable);
-    let kind = match (follows(from), follows(to)) {
-        (false, true) => EventKind::SyncAcquired,
-        (true, false) => EventKind::SyncLost,
-        _ => return None,
+/// What a correction says of a clock that shows `shown` since.
+fn corrected(switch: NodeId, shown: Option<Duration>, by: Duration) -> Option<MediumOutput> {
+    let before = shown? + by;
+    let event = Event { value: -by.as_ps(), ..shows(before) };
+    Some(MediumOutput::Event { node: switch, event, frame: None })
+}
+
+/// What is told of a clock that shows `shown` now, nothing if it is in no cluster.
+fn changed(switch: NodeId, was_synchronised: bool, shown: Option<Duration>) -> impl Iterator<Item = MediumOutput> {
+    let told = match (was_synchronised, shown) {
+        (false, Some(shown)) => [Some(Event::of(EventKind::SyncAcquired, StreamId::NONE, 0)), Some(shows(shown))],
+        (true, None) => [Some(Event::of(EventKind::SyncLost, StreamId::NONE, 0)), None],
+        _ => [None; 2],
     };
-    Some(MediumOutput::Event { node: switch, event: Event::of(kind, StreamId::NONE, 0), frame: None })
+    told.into_iter().flatten().map(move |event| MediumOutput::Event { node: switch, event, frame: None })
+}
+
+fn shows(time: Duration) -> Event {
+    Event::of(EventKind::ClockShown, StreamId::NONE, time.as_ps().max(0).unsigned_abs())
 }

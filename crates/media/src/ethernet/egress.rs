@@ -151,9 +151,12 @@ impl Network {
         }
     }
 
-    /// One turn of the schedule table acts.
-    pub(super) fn act(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
-        let Some(due) = self.executor.act() else { return };
+    /// One turn of the schedule table acts that goes by a clock.
+    pub(super) fn act(&mut self, now: SimTime, clock: usize, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        if !self.is_entry_due(now, clock) {
+            return;
+        }
+        let Some(due) = self.executor.act(clock) else { return };
         if let Some(frame) = due.frame {
             let priority = self.ways.hop(due.hop).priority;
             self.fan_out(now, Forwarded { frame, hop: due.hop, priority, due: now }, frames, out);
@@ -163,12 +166,6 @@ impl Network {
             let event = Event::of(EventKind::Missing, hop.stream, due.cycle as u64);
             out.push(MediumOutput::Event { node: self.judges[hop.ingress as usize], event, frame: None });
         }
-        self.ask_for_entry(out);
-    }
-
-    pub(super) fn ask_for_entry(&self, out: &mut Vec<MediumOutput>) {
-        if let Some(at) = self.executor.next_at() {
-            out.push(MediumOutput::Timer { at, timer: Timer::ScheduleEntry.pack() });
-        }
+        self.ask_for_entry(now, clock, out);
     }
 }

@@ -1,6 +1,7 @@
-//! The schedule table at work: one entry after the other, at its time, in every cycle.
+//! The schedule table at work: one entry after the other, at its time, in every cycle. Times are those that the clocks of switches
+//! show: each clock has a walk of its own through the entries of the switches that go by it.
 
-use chronoseal_core::{Duration, SimTime, StreamId};
+use chronoseal_core::{Duration, StreamId};
 
 use super::ways::HopId;
 use crate::medium::FrameId;
@@ -40,42 +41,49 @@ pub(super) struct Due {
     pub(super) missing: bool,
 }
 
-/// Walks the table.
-pub(super) struct Executor {
-    cycle_len: Duration,
+/// The entries that go by one clock, and which of them is next.
+#[derive(Clone, Debug, Default)]
+struct Walk {
     entries: Vec<Entry>,
-    places: Vec<Place>,
     next: usize,
     cycle: i64,
 }
 
+/// Walks the table.
+pub(super) struct Executor {
+    cycle_len: Duration,
+    places: Vec<Place>,
+    walks: Vec<Walk>,
+}
+
 impl Executor {
+    /// With so many clocks, of which `clock_of` says which one a hop goes by.
     pub(super) fn new(
         table: &ScheduleTable,
         hop_of: impl Fn(StreamId, u16) -> HopId,
+        (clocks, clock_of): (usize, impl Fn(HopId) -> usize),
         waits_for_dispatch: bool,
     ) -> Self {
-        let mut entries: Vec<Entry> = (table.turns().enumerate())
-            .map(|(turn, entry)| {
-                let at = if waits_for_dispatch { entry.dispatch } else { entry.end };
-                let (phase, carry) = (at.rem_floor(table.cluster_cycle), at.div_floor(table.cluster_cycle));
-                Entry { phase, carry, turn, hop: hop_of(entry.stream, entry.hop) }
-            })
-            .collect();
-        entries.sort_by_key(|entry| (entry.phase, entry.turn));
-        Self {
-            cycle_len: table.cluster_cycle,
-            places: vec![Place::default(); entries.len()],
-            entries,
-            next: 0,
-            cycle: 0,
+        let mut walks = vec![Walk::default(); clocks];
+        let mut turns = 0;
+        for (turn, entry) in table.turns().enumerate() {
+            let at = if waits_for_dispatch { entry.dispatch } else { entry.end };
+            let (phase, carry) = (at.rem_floor(table.cluster_cycle), at.div_floor(table.cluster_cycle));
+            let hop = hop_of(entry.stream, entry.hop);
+            walks[clock_of(hop)].entries.push(Entry { phase, carry, turn, hop });
+            turns += 1;
         }
+        for walk in &mut walks {
+            walk.entries.sort_by_key(|entry| (entry.phase, entry.turn));
+        }
+        Self { cycle_len: table.cluster_cycle, places: vec![Place::default(); turns], walks }
     }
 
-    /// When the next entry acts; `None` for an empty table.
-    pub(super) fn next_at(&self) -> Option<SimTime> {
-        let entry = self.entries.get(self.next)?;
-        Some(SimTime::ZERO + self.cycle_len * self.cycle + entry.phase)
+    /// What a clock shows when the next entry acts that goes by it; `None` if there is none.
+    pub(super) fn next_at(&self, clock: usize) -> Option<Duration> {
+        let walk = self.walks.get(clock)?;
+        let entry = walk.entries.get(walk.next)?;
+        Some(self.cycle_len * walk.cycle + entry.phase)
     }
 
     /// Marks a turn as used in `cycle`. False if it already was.
@@ -93,18 +101,42 @@ impl Executor {
         self.places[turn].held = Some(frame);
     }
 
-    /// Acts on the next entry and moves on.
-    pub(super) fn act(&mut self) -> Option<Due> {
-        let entry = *self.entries.get(self.next)?;
-        let cycle = self.cycle - entry.carry;
-        self.next += 1;
-        if self.next == self.entries.len() {
-            self.next = 0;
-            self.cycle += 1;
+    /// Acts on the next entry that goes by a clock and moves on.
+    pub(super) fn act(&mut self, clock: usize) -> Option<Due> {
+        let walk = self.walks.get_mut(clock)?;
+        let entry = *walk.entries.get(walk.next)?;
+        let cycle = walk.cycle - entry.carry;
+        walk.next += 1;
+        if walk.next == walk.entries.len() {
+            walk.next = 0;
+            walk.cycle += 1;
         }
         let place = &mut self.places[entry.turn];
         let missing = cycle >= 0 && place.taken.is_none_or(|taken| taken < cycle);
         Some(Due { hop: entry.hop, cycle, frame: place.held.take(), missing })
+    }
+
+    /// Goes on with the first entry from what a clock shows on, earlier or later than what was next. Whatever was taken in a cycle
+    /// that is still to come then was taken by another time.
+    pub(super) fn seek(&mut self, clock: usize, shown: Duration) {
+        let Some(walk) = self.walks.get_mut(clock).filter(|walk| !walk.entries.is_empty()) else { return };
+        let phase = shown.rem_floor(self.cycle_len);
+        walk.cycle = shown.div_floor(self.cycle_len);
+        walk.next = walk.entries.partition_point(|entry| entry.phase < phase);
+        for entry in &walk.entries {
+            let place = &mut self.places[entry.turn];
+            place.taken = place.taken.filter(|taken| *taken <= walk.cycle);
+        }
+        if walk.next == walk.entries.len() {
+            (walk.next, walk.cycle) = (0, walk.cycle + 1);
+        }
+    }
+
+    /// The frames that wait for an entry that goes by a clock, which will not act on them.
+    pub(super) fn give_up(&mut self, clock: usize) -> Vec<(HopId, FrameId)> {
+        let entries = self.walks.get(clock).map_or(&[][..], |walk| &walk.entries);
+        let places = &mut self.places;
+        entries.iter().filter_map(|entry| Some((entry.hop, places[entry.turn].held.take()?))).collect()
     }
 }
 
@@ -126,18 +158,48 @@ mod tests {
             end: ms(12),
         };
         let table = ScheduleTable { cluster_cycle: ms(10), slots: vec![slot], ..ScheduleTable::default() };
-        let mut executor = Executor::new(&table, |_, _| HopId(0), true);
+        let mut executor = Executor::new(&table, |_, _| HopId(0), (1, |_| 0), true);
         let mut frames = crate::medium::FrameStore::new();
         let frame = frames.allocate(crate::medium::FrameLabel::default());
         let next = |executor: &mut Executor| {
-            let at = executor.next_at().expect("the table has a slot");
-            let due = executor.act().expect("the table has a slot");
-            (at - SimTime::ZERO, due.cycle, due.frame, due.missing)
+            let at = executor.next_at(0).expect("the table has a slot");
+            let due = executor.act(0).expect("the table has a slot");
+            (at, due.cycle, due.frame, due.missing)
         };
         assert_eq!(next(&mut executor), (ms(2), -1, None, false), "no slot began before the first cycle");
         assert!(executor.take(0, 0));
         executor.hold(0, frame);
         assert_eq!(next(&mut executor), (ms(12), 0, Some(frame), false));
         assert_eq!(next(&mut executor), (ms(22), 1, None, true));
+    }
+
+    #[test]
+    fn a_clock_that_jumps_gives_up_what_waits_and_begins_where_it_is() {
+        let ms = Duration::from_ms;
+        let slot = |stream, dispatch| Slot {
+            stream: StreamId(stream),
+            instance: 0,
+            release: Duration::ZERO,
+            start: Duration::ZERO,
+            frame_time: Duration::from_us(7),
+            dispatch,
+            end: dispatch,
+        };
+        let slots = vec![slot(0, ms(2)), slot(1, ms(4)), slot(2, ms(6))];
+        let table = ScheduleTable { cluster_cycle: ms(10), slots, ..ScheduleTable::default() };
+        // The one in the middle goes by another clock.
+        let mut executor =
+            Executor::new(&table, |stream, _| HopId(u32::from(stream.0)), (2, |hop: HopId| hop.index() % 2), true);
+        let mut frames = crate::medium::FrameStore::new();
+        let frame = frames.allocate(crate::medium::FrameLabel::default());
+        executor.seek(0, ms(45));
+        assert_eq!((executor.next_at(0), executor.next_at(1)), (Some(ms(46)), Some(ms(4))));
+        assert!(executor.take(2, 4));
+        executor.hold(2, frame);
+        assert_eq!(executor.give_up(1), []);
+        assert_eq!(executor.give_up(0), [(HopId(2), frame)]);
+        executor.seek(0, ms(7));
+        assert_eq!(executor.next_at(0), Some(ms(12)));
+        assert!(executor.take(2, 0), "the fourth cycle is still to come");
     }
 }

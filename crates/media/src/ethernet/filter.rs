@@ -1,6 +1,6 @@
 //! What a switch lets in: address, line, length, window, once for each turn.
 
-use chronoseal_core::{DiscardReason, Duration, SimTime, StreamId};
+use chronoseal_core::{DiscardReason, Duration, StreamId};
 use chronoseal_wire::ethernet::{Frame, TypeOrLength, VlanTag};
 use chronoseal_wire::{protocol_control_frame, virtual_link};
 
@@ -11,21 +11,23 @@ use crate::schedule::Turn;
 /// Where an admitted frame goes next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Admission {
-    /// A scheduled frame in the window of one of its turns.
-    Turn {
-        /// Which, as the schedule table counts them.
-        turn: usize,
-        /// Which repetition of the table.
-        cycle: i64,
-        /// At which switch on its stream's way.
-        hop: HopId,
-    },
+    /// A scheduled frame, whose window is still to be found.
+    Scheduled(HopId),
     /// A frame of a virtual link, which is still to be policed.
     VirtualLink(HopId),
     /// A best-effort frame, and its VLAN tag if its stream has one.
     Stream(HopId, Option<VlanTag>),
     /// The beacon, from the switch that sends it.
     Beacon,
+}
+
+/// A window of a scheduled frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct InTurn {
+    /// Of which turn, as the schedule table counts them.
+    pub(super) turn: usize,
+    /// Which repetition of the table.
+    pub(super) cycle: i64,
 }
 
 /// The ingress side of the switches.
@@ -68,13 +70,12 @@ impl Filter {
         }
     }
 
-    /// Judges a frame whose last bit came in by `line` at `now`.
+    /// Judges a frame whose last bit came in by `line`.
     #[inline(always)]
     pub(super) fn judge(
         &self,
         config: &NetworkConfig,
         ways: &Ways,
-        now: SimTime,
         line: usize,
         bytes: &[u8],
     ) -> Result<Admission, (DiscardReason, StreamId)> {
@@ -99,27 +100,31 @@ impl Filter {
             Kind::Elsewhere => Err((DiscardReason::UnknownStream, stream)),
             Kind::RateConstrained if bytes.len() < known.len_min as usize => Err((DiscardReason::BelowLmin, stream)),
             Kind::RateConstrained => Ok(Admission::VirtualLink(hop)),
-            Kind::TimeTriggered => {
-                let reception = config.links[line / 2].speed.reception(bytes.len() as u64);
-                self.window(config, now, hop, reception).ok_or((DiscardReason::OutsideWindow, stream))
-            }
+            Kind::TimeTriggered => Ok(Admission::Scheduled(hop)),
         }
     }
 
-    /// The turn in whose receive window `now` lies.
+    /// The turn in whose receive window a frame of so many bytes came in by `line`, when the clock of the switch showed `shown`.
     ///
     /// The window opens when the last bit can be there at the earliest, and closes when the frame can no longer leave
     /// in time: at its dispatch, or at the end of its turn if the switches do not wait for dispatch times.
     #[inline(never)]
-    fn window(&self, config: &NetworkConfig, now: SimTime, hop: HopId, reception: Duration) -> Option<Admission> {
+    pub(super) fn window(
+        &self,
+        config: &NetworkConfig,
+        shown: Duration,
+        hop: HopId,
+        (line, len): (usize, u64),
+    ) -> Option<InTurn> {
+        let reception = config.links[line / 2].speed.reception(len);
         let cycle_len = config.schedule.cluster_cycle;
         self.turns_at[hop.index()].iter().copied().find_map(|(index, turn)| {
             let opens = turn.start + reception - config.early_tolerance;
             let closes = if config.waits_for_dispatch { turn.dispatch - config.forwarding_delay } else { turn.end };
-            let since_open = now.since_zero() - opens;
+            let since_open = shown - opens;
             let cycle = since_open.div_floor(cycle_len);
             let inside = since_open.rem_floor(cycle_len) <= closes - opens && closes - opens >= Duration::ZERO;
-            inside.then_some(Admission::Turn { turn: index, cycle, hop })
+            inside.then_some(InTurn { turn: index, cycle })
         })
     }
 }

@@ -4,7 +4,7 @@ use chronoseal_core::{DiscardReason, Priority, SimTime, StreamId};
 use chronoseal_wire::ethernet::{FCS_LEN, VlanTag};
 
 use super::control;
-use super::filter::Admission;
+use super::filter::{Admission, InTurn};
 use super::forwarding::Forwarded;
 use super::ways::HopId;
 use super::{Network, Timer, time_aware};
@@ -28,7 +28,7 @@ impl Network {
         if self.impairments.may_take(line, arrives_at) {
             return false;
         }
-        let judged = self.filter.judge(&self.config, &self.ways, arrives_at, line, frames.bytes(frame));
+        let judged = self.filter.judge(&self.config, &self.ways, line, frames.bytes(frame));
         let Ok(Admission::Stream(hop, tag)) = judged else { return false };
         let priority = self.queue_of(hop, tag);
         self.stamp_arrival(arrives_at, line, frame, frames);
@@ -57,7 +57,7 @@ impl Network {
         if self.has_special && self.arrive_special(now, line, frame, frames, out) {
             return;
         }
-        match self.filter.judge(&self.config, &self.ways, now, line, frames.bytes(frame)) {
+        match self.filter.judge(&self.config, &self.ways, line, frames.bytes(frame)) {
             Err((reason, stream)) => self.discard(self.judges[line], frame, stream, reason, frames, out),
             Ok(Admission::Stream(hop, tag)) => {
                 let Some((frame, priority)) = self.pass_guards(now, line, frame, (hop, tag), frames, out) else {
@@ -78,19 +78,7 @@ impl Network {
                     self.discard(self.judges[line], frame, stream, DiscardReason::Policed, frames, out);
                 }
             }
-            Ok(Admission::Turn { turn, cycle, hop }) => {
-                let Some((frame, priority)) = self.pass_guards(now, line, frame, (hop, None), frames, out) else {
-                    return;
-                };
-                if !self.executor.take(turn, cycle) {
-                    let (reason, stream) = (DiscardReason::DuplicateInWindow, self.ways.hop(hop).stream);
-                    self.discard(self.judges[line], frame, stream, reason, frames, out);
-                } else if self.config.waits_for_dispatch {
-                    self.executor.hold(turn, frame);
-                } else {
-                    self.forward(now, line, (frame, hop, priority), frames, out);
-                }
-            }
+            Ok(Admission::Scheduled(hop)) => self.arrive_scheduled(now, line, (frame, hop), frames, out),
             Ok(Admission::Beacon) => {
                 let due = self.due(now, line);
                 // [SAE AS6802] the time in the switch is part of the delay that a relay causes.
@@ -125,6 +113,42 @@ impl Network {
         }
         // Recovery comes behind filters, gates and meters: IEEE 802.1CB-2017 §8.1.
         (self.recoveries.is_none() || self.recover(now, line, passed.0, hop, frames, out)).then_some(passed)
+    }
+
+    /// A scheduled frame is taken once in each of its turns, by the clock of the switch.
+    fn arrive_scheduled(
+        &mut self,
+        now: SimTime,
+        line: usize,
+        (frame, hop): (FrameId, HopId),
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let InTurn { turn, cycle } = match self.in_turn(now, line, (hop, frames.len_of(frame))) {
+            Ok(found) => found,
+            Err(reason) => {
+                let stream = self.ways.hop(hop).stream;
+                return self.discard(self.judges[line], frame, stream, reason, frames, out);
+            }
+        };
+        let Some((frame, priority)) = self.pass_guards(now, line, frame, (hop, None), frames, out) else { return };
+        if !self.executor.take(turn, cycle) {
+            let (reason, stream) = (DiscardReason::DuplicateInWindow, self.ways.hop(hop).stream);
+            self.discard(self.judges[line], frame, stream, reason, frames, out);
+        } else if self.config.waits_for_dispatch {
+            self.executor.hold(turn, frame);
+        } else {
+            self.forward(now, line, (frame, hop, priority), frames, out);
+        }
+    }
+
+    /// The turn of a scheduled frame of so many bytes that has just come in by a line.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub(super) fn in_turn(&self, now: SimTime, line: usize, (hop, len): (HopId, u64)) -> Result<InTurn, DiscardReason> {
+        let shown = self.shown_behind(now, line).ok_or(DiscardReason::NotSynchronised)?;
+        self.filter.window(&self.config, shown, hop, (line, len)).ok_or(DiscardReason::OutsideWindow)
     }
 
     /// What comes to a switch of a cluster that keeps its clocks together by itself, or by a link with keys. True if it ends there.

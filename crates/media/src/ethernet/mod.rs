@@ -8,7 +8,7 @@
 //! ```
 //!
 //! One switch with its stations is the network with one switch; nothing here is made for it alone. Every switch follows the
-//! table by the same clock, the one in which the run is counted.
+//! table by the time in which the run is counted, or by a clock of its own ([`slot_clocks`]).
 
 mod beacon;
 mod config;
@@ -24,6 +24,7 @@ mod policing;
 mod ports;
 mod recoveries;
 mod second;
+mod slot_clocks;
 mod splices;
 mod statistics;
 mod stream_filters;
@@ -51,6 +52,7 @@ use self::policing::Account;
 pub use self::policing::{Charge, Policing};
 use self::recoveries::Recoveries;
 use self::second::Pairs;
+use self::slot_clocks::SlotClocks;
 use self::splices::Splices;
 use self::statistics::Statistics;
 use self::stream_filters::Guards;
@@ -67,6 +69,7 @@ pub struct Network {
     ways: Ways,
     filter: Filter,
     executor: Executor,
+    slot_clocks: SlotClocks,
     /// `link_of_node[node]` is the port of this node's station, and its link, if it has one link.
     link_of_node: Vec<Option<(PortId, usize)>>,
     /// Stations with a link to each of two networks.
@@ -119,10 +122,11 @@ enum Timer {
     LineArrival(usize),
     /// A frame that came in by this line is passed on.
     ForwardingDone(usize),
-    ScheduleEntry,
+    /// The next entry of the schedule table acts that goes by this clock.
+    ScheduleEntry(usize),
     Beacon,
     LineFree(usize),
-    /// A compression master, or a bridge that keeps time, has something to do.
+    /// A compression master, a switch that follows some, or a bridge that keeps time has something to do.
     Control(usize),
     /// The port in front of this line has something to do.
     Port(usize),
@@ -134,7 +138,7 @@ impl Timer {
         let (kind, index) = match self {
             Self::LineArrival(line) => (0, line),
             Self::ForwardingDone(line) => (1, line),
-            Self::ScheduleEntry => (2, 0),
+            Self::ScheduleEntry(clock) => (2, clock),
             Self::Beacon => (3, 0),
             Self::LineFree(line) => (4, line),
             Self::Control(compressing) => (5, compressing),
@@ -149,7 +153,7 @@ impl Timer {
         match timer.number >> 28 {
             0 => Self::LineArrival(index),
             1 => Self::ForwardingDone(index),
-            2 => Self::ScheduleEntry,
+            2 => Self::ScheduleEntry(index),
             3 => Self::Beacon,
             4 => Self::LineFree(index),
             5 => Self::Control(index),
@@ -190,11 +194,8 @@ impl Network {
             link_of_node,
             pairs,
             statistics: Statistics::new(config.load_window, count, stations < config.links.len()),
-            executor: Executor::new(
-                &config.schedule,
-                |stream, hop| ways.hop_of(stream, hop),
-                config.waits_for_dispatch,
-            ),
+            executor: executor(&config, &ways),
+            slot_clocks: SlotClocks::new(&config),
             lines,
             ports,
             first_trunk_line: 2 * stations,
@@ -289,6 +290,17 @@ fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> (V
     reserved.into_iter().enumerate().map(line).unzip()
 }
 
+/// The table, by the clocks of the switches.
+fn executor(config: &NetworkConfig, ways: &Ways) -> Executor {
+    let (clocks, of_switch) = SlotClocks::of(config);
+    let clock_of = |hop: HopId| {
+        let ingress = ways.hop(hop).ingress as usize;
+        of_switch(config.switch_behind(ingress).unwrap_or_default())
+    };
+    let hop_of = |stream, hop| ways.hop_of(stream, hop);
+    Executor::new(&config.schedule, hop_of, (clocks, clock_of), config.waits_for_dispatch)
+}
+
 /// The accounts of a virtual link at the switches on its way; none of another stream.
 fn accounts(route: &Route) -> Vec<Option<Account>> {
     let account = match route.class {
@@ -304,7 +316,7 @@ fn reserved(config: &NetworkConfig, lines: usize) -> Vec<(Vec<Duration>, Duratio
     for turn in config.schedule.turns() {
         let hop = &config.routes[turn.stream.index()].hops[usize::from(turn.hop)];
         if config.switch_before(hop.ingress).is_none() {
-            // A station starts by its own clock, a switch by the one the run is counted in.
+            // A station starts by its own clock, and its line is kept free by another one.
             reserved[hop.ingress].0.push(turn.start);
             reserved[hop.ingress].1 = config.early_tolerance;
         }
@@ -325,7 +337,7 @@ impl Medium for Network {
         self.send_beacon(now, frames, out);
         self.start_control(now, frames, out);
         self.start_bridges(now, frames, out);
-        self.ask_for_entry(out);
+        self.start_entries(now, out);
     }
 
     #[inline]
@@ -407,10 +419,10 @@ impl Medium for Network {
                     self.relay_control(now, done, frames, out);
                 }
             }
-            Timer::ScheduleEntry => self.act(now, frames, out),
+            Timer::ScheduleEntry(clock) => self.act(now, clock, frames, out),
             Timer::Beacon => self.send_beacon(now, frames, out),
             Timer::Control(switch) if self.time_aware.is_some() => self.keep_bridges_time(now, switch, frames, out),
-            Timer::Control(compressing) => self.compress(now, compressing, frames, out),
+            Timer::Control(number) => self.keep_cluster_time(now, number, frames, out),
         }
     }
 

@@ -229,6 +229,8 @@ impl Network {
             bridge.wake_at = wake_at;
             out.extend(wake_at.map(|at| MediumOutput::Timer { at, timer: Timer::Control(switch).pack() }));
         }
+        let (clock, own) = (&bridge.clock, bridge.oscillator.rate());
+        let shows = clock.is_synchronised().then(|| (clock.shown(local), own.together(clock.system().rate())));
         let source = virtual_link::station_address(node);
         for (line, payload) in sent {
             let frame = frames.allocate(FrameLabel { sender: node, sent_at: now, ..FrameLabel::default() });
@@ -236,5 +238,6 @@ impl Network {
             frames.set_len(frame, len);
             self.send(now, line, Priority::PROTOCOL_CONTROL, Some(now), (frame, StreamId::NONE), frames, out);
         }
+        self.clock_looked_at(now, switch, shows, frames, out);
     }
 }

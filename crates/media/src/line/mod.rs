@@ -113,6 +113,11 @@ impl Line {
         &self.speed
     }
 
+    /// Its reserved starts go by a clock from now on ([`ReservedStarts::follow`]).
+    pub fn follow(&mut self, clock: Option<chronoseal_core::Oscillator>) {
+        self.reserved.follow(clock);
+    }
+
     /// Takes a frame: starts it if it may start and nobody is before it, else queues it.
     ///
     /// # Errors

@@ -173,6 +173,11 @@ impl Port {
         }
     }
 
+    /// Its reserved starts go by a clock from now on ([`ReservedStarts::follow`]).
+    pub fn follow(&mut self, clock: Option<chronoseal_core::Oscillator>) {
+        self.reserved.follow(clock);
+    }
+
     /// Takes a frame of a stream into the queue of its class, and starts whichever may start.
     ///
     /// # Errors

@@ -42,6 +42,15 @@ impl EndSystem {
         Begun::Nothing
     }
 
+    /// Goes on with what is due from now on by a clock that shows another time than before: what lies between is not done at once, and
+    /// what lies before is done again.
+    pub(super) fn seek(&mut self, now: LocalTime) {
+        let shown = self.clock.cluster_time(now);
+        self.agenda.seek(shown);
+        let cycle = shown.div_floor(self.config.cluster_cycle);
+        self.listeners.iter_mut().for_each(|listener| listener.forget_after(cycle));
+    }
+
     fn act(&mut self, now: LocalTime, action: Action, cycle: i64) -> Begun {
         let cycle_start = self.config.cluster_cycle * cycle;
         match action {
@@ -50,7 +59,8 @@ impl EndSystem {
                 let TalkerTiming::Slots { slots, samples, application, .. } = &entry.config.timing else {
                     return Begun::Nothing;
                 };
-                if *samples && entry.next.is_none() || application.is_some() && entry.ready_at.is_none() {
+                // What began before the time of the cluster belongs to none of its cycles.
+                if cycle < 0 || *samples && entry.next.is_none() || application.is_some() && entry.ready_at.is_none() {
                     return Begun::Nothing;
                 }
                 let start = cycle_start + slots[instance].start;
@@ -96,8 +106,10 @@ impl EndSystem {
     pub(super) fn finish_task(&mut self, now: LocalTime, run: usize, cycle: i64, began: LocalTime) {
         let task = self.config.tasks[run];
         let due = self.clock.local_time(self.config.cluster_cycle * cycle + task.start);
+        // A clock that was lost meanwhile knows no time at which it was due.
+        let due = if self.clock.is_synchronised() { due.min(began) } else { began };
         let mut event = Event::of(EventKind::TaskDone, StreamId::NONE, u64::from(task.task));
-        event.value = (now - due.min(began)).as_ps();
+        event.value = (now - due).as_ps();
         self.base.push(event);
     }
 

@@ -22,7 +22,7 @@ impl EndSystem {
             ClusterEffect::Event(kind, sequence, value) => {
                 if kind == EventKind::SyncAcquired {
                     // A cluster that started anew counts from zero again.
-                    self.agenda.seek(self.clock.cluster_time(now));
+                    self.seek(now);
                 }
                 self.base.push(Event { value, ..Event::of(kind, StreamId::NONE, sequence) });
             }

@@ -215,6 +215,11 @@ impl Listener {
         fresh
     }
 
+    /// What was seen in cycles that are still to come was seen by another time.
+    pub(super) fn forget_after(&mut self, cycle: i64) {
+        self.seen.iter_mut().for_each(|seen| *seen = seen.filter(|seen| *seen <= cycle));
+    }
+
     /// True if nothing came in a slot that has ended.
     pub(super) fn is_missing(&self, instance: usize, cycle: i64) -> bool {
         cycle >= 0 && self.seen[instance].is_none_or(|seen| seen < cycle)

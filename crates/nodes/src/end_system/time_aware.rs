@@ -25,8 +25,7 @@ impl EndSystem {
                 let has_jumped = event.kind == EventKind::ClockCorrected
                     && Duration::from_ps(event.value).abs() > self.config.sync.precision;
                 if has_jumped || event.kind == EventKind::SyncAcquired {
-                    // What lies between is not done at once, and what lies before is done again.
-                    self.agenda.seek(self.clock.cluster_time(now));
+                    self.seek(now);
                 }
                 self.base.push(event);
             }

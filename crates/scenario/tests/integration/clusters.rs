@@ -53,7 +53,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("cluster_too_many_faults", Code::BadClockTree, COMPRESSION, "faults_tolerated = 2"),
     ("cluster_cycle_too_short", Code::BadClockTree, "\"5ms\"", "\"500us\""),
     ("cluster_without_precision", Code::BadClockTree, "\"5ms\"", "\"5ms\"\nprecision = \"0s\""),
-    ("cluster_with_slots", Code::NotYet, "class = { best_effort = {} }\nswitches", "switches"),
+    ("cluster_attack_in_slot", Code::NotYet, "class = { best_effort = {} }\nswitches", "switches"),
 ];
 
 fn plan(text: &str) -> Plan {
@@ -69,13 +69,8 @@ fn every_problem_of_a_cluster_is_shown_with_its_place() {
     for (name, code, old, new) in CASES {
         assert!(CLUSTER.contains(old), "{name}: the scenario has no {old}");
         let mut text = CLUSTER.replacen(old, new, 1);
-        if *name == "cluster_with_slots" {
-            // Slots over several switches are refused for a reason of their own.
-            text = text
-                .replace("switches = [\"left\", \"right\"]\n", "")
-                .replace(", compression_masters = [\"right\"]", "");
-            let (from, to) = (text.find("links").expect("it has links"), text.find("[[nodes]]").expect("it has nodes"));
-            text.replace_range(from..to, "");
+        if *name == "cluster_attack_in_slot" {
+            text += "[[threats]]\nname = \"forged\"\nkind = \"spoof\"\nstream = \"picture\"\nat = { segment = \"network\" }\n";
         }
         let problems = problems(name, &text);
         let found = problems.list().iter().find(|problem| problem.code == *code);
@@ -104,6 +99,13 @@ fn defaults_are_the_first_switch_and_the_faults_that_so_many_masters_tolerate() 
     let cluster = Ethernet::first(&plan).and_then(|view| view.segment.cluster.clone()).expect("it has one");
     assert_eq!(cluster.compression_masters, [0]);
     assert_eq!(cluster.parameters.cluster.faults_tolerated, 0);
+}
+
+#[test]
+fn a_cluster_has_slots_over_several_switches() {
+    let plan = plan(&CLUSTER.replacen("class = { best_effort = {} }\n", "", 1));
+    let view = Ethernet::first(&plan).expect("it is one");
+    assert!(view.streams().all(|stream| stream.class.is_time_triggered()));
 }
 
 /// Over two links and through one switch: a longest frame, and one control frame of each of the four sources, in front of each.

@@ -68,7 +68,12 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
         SEGMENT,
         "class = { best_effort = {} }\nmax_transmission_delay = \"1ms\"\n",
     ),
-    ("gptp_with_slots", Code::NotYet, "to = [\"b\"]", "to = [\"b\"]\nnetwork = { class = \"time-triggered\" }"),
+    (
+        "gptp_attack_in_slot",
+        Code::NotYet,
+        STREAM,
+        "[[threats]]\nname = \"forged\"\nkind = \"spoof\"\nstream = \"picture\"\nat = { segment = \"network\" }\n[[streams]]",
+    ),
     (
         "gptp_with_networks",
         Code::NotYet,
@@ -106,6 +111,7 @@ fn every_problem_of_time_aware_clocks_is_shown_with_its_place() {
                     1,
                 );
             }
+            "gptp_attack_in_slot" => text = text.replacen(SEGMENT, "", 1),
             _ => {}
         }
         let problems = problems(name, &text);
@@ -114,6 +120,13 @@ fn every_problem_of_time_aware_clocks_is_shown_with_its_place() {
         assert!(!found.labels.is_empty() && found.help.as_ref().is_some_and(|help| !help.is_empty()), "{name}");
         insta::assert_snapshot!(*name, problems.render());
     }
+}
+
+#[test]
+fn streams_have_slots_by_the_clocks_of_a_grandmaster() {
+    let plan = plan(&TWO_SWITCHES.replacen(SEGMENT, "", 1));
+    let view = Ethernet::first(&plan).expect("it is one");
+    assert!(view.streams().all(|stream| stream.class.is_time_triggered()));
 }
 
 #[test]

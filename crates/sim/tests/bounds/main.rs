@@ -60,6 +60,8 @@ struct Outcome {
     strayed: Vec<String>,
     /// How far clocks of a cluster were apart.
     spread: Duration,
+    /// Frames absent from slots two cycles after all clocks had joined or later, of streams of which no risk tells.
+    absent: Vec<String>,
 }
 
 /// Bounds and simulates a plan; `None` if its frames do not fit its slots.
@@ -105,6 +107,10 @@ fn outcome(plan: &Plan) -> Option<Outcome> {
     outcome.strayed =
         nodes.filter(|node| !finished.observer.kept_time(*node)).map(|node| plan.node_name(node)).collect();
     outcome.spread = finished.observer.spread();
+    let cycle = Ethernet::first(plan).map_or(Duration::ZERO, |view| view.segment.cluster_cycle);
+    let is_at_risk = |stream| risks.iter().any(|risk| risk.stream.is_none_or(|own| own == stream));
+    let absent = finished.observer.absent(cycle * 2).filter(|(_, stream, _)| !is_at_risk(*stream));
+    outcome.absent = absent.map(|(at, stream, kind)| format!("{}: {} at {at:?}", name(stream), kind.name())).collect();
     Some(outcome)
 }
 

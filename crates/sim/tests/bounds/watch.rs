@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_catalog::{Describe, Prepared};
+use chronoseal_catalog::{Describe, Prepared, SegmentTime};
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_scenario::plan::{Ethernet, Plan};
 use chronoseal_sim::{FrameContext, Observer};
@@ -19,6 +19,12 @@ pub(crate) struct Latest {
 /// Measures from the instant at which a frame is due to the instant at which its receiver has it, checked.
 pub(crate) struct Watch {
     describers: Vec<Box<dyn Describe>>,
+    times: Vec<SegmentTime>,
+    /// Whose number is below is a node of the scenario.
+    nodes: usize,
+    /// Frames that did not come in their slots, and when that was told.
+    absent: Vec<(SimTime, StreamId, EventKind)>,
+    joined_at: SimTime,
     senders: Vec<NodeId>,
     clocks: Vec<Due>,
     /// Of streams that begin in slots, by sequence number.
@@ -55,6 +61,10 @@ impl Watch {
         };
         Self {
             describers: prepared.describers(),
+            times: prepared.times(),
+            nodes: plan.node_ids().count(),
+            absent: Vec::new(),
+            joined_at: SimTime::ZERO,
             senders: plan.streams.iter().map(|stream| stream.sender).collect(),
             clocks: plan.streams.iter().enumerate().map(clock).collect(),
             slots: BTreeMap::new(),
@@ -66,6 +76,12 @@ impl Watch {
             cycle: Ethernet::first(plan).map_or(Duration::ZERO, |view| view.segment.integration_cycle),
             spread: Duration::ZERO,
         }
+    }
+
+    /// What was absent from slots so much later than the last clock had joined, if any did.
+    pub(crate) fn absent(&self, after: Duration) -> impl Iterator<Item = (SimTime, StreamId, EventKind)> {
+        let from = self.joined_at + after;
+        self.absent.iter().copied().filter(move |(at, ..)| *at > from)
     }
 
     /// True if a station has joined a cluster and never left it.
@@ -125,8 +141,23 @@ impl Observer for Watch {
             let named = frame.map(|frame| self.describers[usize::from(frame.label.segment)].describe(frame.bytes, at));
             self.lost.insert((named.map_or(event.stream, |described| described.stream), reason));
         }
+        self.times.iter_mut().for_each(|time| time.tell(at, node, event));
+        let is_absent = match event.kind {
+            EventKind::Missing => node.index() < self.nodes,
+            EventKind::Discarded(reason) => matches!(
+                reason,
+                DiscardReason::OutsideWindow | DiscardReason::DuplicateInWindow | DiscardReason::NotSynchronised
+            ),
+            _ => false,
+        };
+        if is_absent {
+            self.absent.push((at, event.stream, event.kind));
+        }
         match event.kind {
-            EventKind::SyncAcquired => drop(self.joined.insert(node)),
+            EventKind::SyncAcquired => {
+                self.joined.insert(node);
+                self.joined_at = at;
+            }
             EventKind::SyncLost => {
                 self.left.insert(node);
                 self.shown.remove(&node);
@@ -148,7 +179,8 @@ impl Observer for Watch {
     }
 
     fn transmit(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
-        let described = self.describers[usize::from(frame.label.segment)].describe(frame.bytes, at);
+        let segment = usize::from(frame.label.segment);
+        let described = self.times[segment].describe(&*self.describers[segment], frame.bytes, at);
         let stream = described.stream;
         let begins = self.senders.get(stream.index()) == Some(&node) && self.clocks[stream.index()].is_in_slots;
         if let (true, Some(slot), Some(sequence)) = (begins, described.slot_start, described.sequence) {

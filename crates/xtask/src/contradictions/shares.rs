@@ -107,6 +107,9 @@ const FEATURES: &[Feature] = &[
     feature("a largest skew of copies", |text| text.contains("skew_max = ")),
     feature("802.1CB replication", |text| text.contains("replication = {")),
     feature("clusters of AS6802", |text| text.contains("as6802 = ")),
+    feature("slots by the clocks of a cluster", |text| {
+        text.contains("as6802 = ") && text.contains("\"time-triggered\"")
+    }),
     feature("802.1CB elimination in switches", |text| text.contains("eliminate_at = ")),
     feature("MACsec", |text| text.contains("macsec = {")),
     feature("802.1Qci filters", |text| text.contains("stream_filters = ")),
@@ -122,6 +125,11 @@ const FEATURES: &[Feature] = &[
         "clocks of IEEE 802.1AS",
         |text| text.contains("gptp = "),
         "how many of their messages come together is not counted",
+    ),
+    never(
+        "slots by the clocks of IEEE 802.1AS",
+        |text| text.contains("gptp = ") && text.contains("\"time-triggered\""),
+        "as the clocks themselves",
     ),
     never(
         "group keys",

@@ -16,10 +16,19 @@
 //! Each of its frames goes back to a frame of a master that goes back to nothing else: the one that it relays, or the first of those
 //! that it has compressed. It leaves when that frame is permanent, the same time after it was due at its master for all of them, or
 //! later by what collecting, averaging and dispatching can take.
+//!
+//! # Slots by the clocks of a cluster
+//! Of two clocks that differ by no more than `p` each is corrected by no more than `p` once in an integration cycle. Over a span in which
+//! one of them is corrected `k` times, what the two show for its two ends differs by `p + k p`, and from true time by what the cluster
+//! as a whole drifts besides. If that is no more than the precision of the segment, everything that is counted with the precision
+//! holds for switches and stations with clocks of their own: windows, dispatch times and the starts that lines are kept free for.
+//! To frames of other classes slots come that much earlier or stay that much longer, and a cycle is as short as the fastest oscillator has
+//! it.
 
 use chronoseal_clocksync::as6802::{Integrity, Parameters};
 use chronoseal_core::{Duration, NodeId, Priority};
-use chronoseal_scenario::plan::{ClusterPlan, Ethernet, Sync};
+use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_scenario::plan::{ClusterPlan, Ethernet, EthernetStream, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::losses::{Cause, Risk};
@@ -49,9 +58,61 @@ pub(super) fn unbounded(view: Ethernet<'_>, has_tasks: bool, arrivals: &Arrivals
         || !network.failures.is_empty()
         || !network.frame_losses.is_empty()
         || has_tasks
+        || view.streams().any(|stream| stream.class.is_time_triggered() && stream.stream.hops.len() > 1)
         || view.attackers().next().is_some()
         || view.stations().any(|node| is_busy(node) || reboots(node) || has_other_time(node));
     is_other.then_some(Why::ClusterClocks)
+}
+
+/// By how much slots can come earlier or stay longer than the table says, to what is none of them: a clock of a cluster is corrected.
+pub(super) fn slots_move(view: Ethernet<'_>) -> Duration {
+    if view.segment.sync == Sync::As6802 { view.segment.precision } else { Duration::ZERO }
+}
+
+/// The shortest time in which a table repeats.
+pub(super) fn cycle_min(view: Ethernet<'_>, table: &ScheduleTable) -> Duration {
+    match view.segment.sync {
+        Sync::As6802 => at_least(table.cluster_cycle, drift_max(view)),
+        Sync::Beacon | Sync::Ideal | Sync::Gptp => table.cluster_cycle,
+    }
+}
+
+/// The fastest or slowest oscillator of a station, in parts per billion.
+fn drift_max(view: Ethernet<'_>) -> i64 {
+    view.stations().map(|node| view.plan.nodes[node.index()].clock.drift_max.0.abs()).max().unwrap_or_default()
+}
+
+/// Clocks of a cluster that can differ by more than its precision from the start of a slot to its end.
+pub(super) fn in_slots(view: Ethernet<'_>, table: &ScheduleTable) -> Option<Risk> {
+    let cluster = view.segment.cluster.as_ref()?;
+    let lasts = lasts_max(view, table)?;
+    let parameters = &cluster.parameters;
+    let drift = drift_max(view);
+    let apart = parameters.precision_needed(drift, cluster.compression_masters.len()) + ROUNDING;
+    let between = parameters.cluster.integration_cycle - parameters.acceptance_window;
+    let corrections = lasts.div_floor(between.max(Duration::from_ps(1))) + 1;
+    let needed = apart * (1 + corrections) + (lasts - at_least(lasts, drift));
+    let (precision, cycle) = (view.segment.precision, parameters.cluster.integration_cycle);
+    let cause = Cause::ClusterSlots { needed, precision, cycle };
+    (needed > precision).then_some(Risk { segment: view.id, stream: None, cause })
+}
+
+/// The longest time from the start of a slot to the last bit at a receiver; `None` if there are no slots.
+fn lasts_max(view: Ethernet<'_>, table: &ScheduleTable) -> Option<Duration> {
+    let over = table.turns().map(|turn| turn.end.max(turn.dispatch) - table.slots[turn.slot].start).max()?;
+    let last_link = |stream: EthernetStream<'_>| {
+        let len = view.secured_len(&stream);
+        let over = |node: &NodeId| {
+            let link = view.segment.link_of(*node).parameters;
+            view.integration_wait(link) + view.segment.frame_time_over(link, len) + link.delay(len)
+        };
+        stream.hop.to.iter().map(over).max()
+    };
+    let scheduled = || view.streams().filter(|stream| stream.class.is_time_triggered());
+    let lasts = over + scheduled().filter_map(last_link).max().unwrap_or_default();
+    // What an application has ready can wait for the next cycle.
+    let waits = scheduled().any(|stream| stream.stream.application.is_some());
+    Some(if waits { lasts.max(table.cluster_cycle) } else { lasts })
 }
 
 /// What can spoil the clocks of a cluster, but for queues that overflow.

@@ -60,7 +60,7 @@ fn permanence_error_max(drift: Ppm, delay: Duration, cycle: Duration) -> Duratio
     Duration::from_ps(i64::try_from(drifted * 2 / 3).unwrap_or(i64::MAX / 2))
 }
 
-/// Clocks that can leave the cluster, and beacons that come too late to be used. `beacon` says when the beacon is at a
+/// Clocks that can leave the time of a beacon, and beacons that come too late to be used; of a cluster [`cluster`] says that. `beacon` says when the beacon is at a
 /// station at the latest, if that is bounded, and `has_slots` whether it sends or receives in slots.
 pub(super) fn clocks(
     view: Ethernet<'_>,
@@ -73,6 +73,9 @@ pub(super) fn clocks(
     let mut found = Vec::new();
     for node in view.stations() {
         let clock = view.plan.nodes[node.index()].clock;
+        if network.sync == Sync::As6802 {
+            continue;
+        }
         if network.sync != Sync::Beacon {
             // No beacon is sent, and a station with slots may have another clock than the switch.
             let is_exact = clock.offset == Duration::ZERO && clock.drift_max == Ppm(0);

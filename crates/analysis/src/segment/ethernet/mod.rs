@@ -129,7 +129,8 @@ impl SegmentBounds for EthernetBounds {
         arrivals: &Arrivals,
     ) -> Vec<Risk> {
         let Some(view) = Ethernet::of(plan, segment) else { return Vec::new() };
-        let of_cluster = control::risks(view);
+        let mut of_cluster = control::risks(view);
+        of_cluster.extend(prepared.and_then(|table| control::in_slots(view, table)));
         if unbounded_clocks(view, prepared, arrivals).is_some() {
             // Nothing is bounded else.
             return if view.segment.sync == Sync::Gptp { losses::failing(view) } else { of_cluster };

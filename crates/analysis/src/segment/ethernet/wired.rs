@@ -17,11 +17,11 @@ use chronoseal_scenario::plan::{
 use super::super::line::Reserved;
 use super::super::losses::{Cause, Risk};
 use super::super::{Arrivals, HopBound, Span, Why, without_bound};
-use super::copies;
 use super::losses::{clocks, in_slots, waiting_in_slots};
 use super::ports;
-use super::routed::{Closed, Regulated, Routed, RoutedLink, RoutedStream};
+use super::routed::{Closed, Regulated, Routed, RoutedLink, RoutedStream, Solved};
 use super::slots::Slots;
+use super::{control, copies};
 use super::{stream_filters, threats, virtual_links};
 use crate::bounds::ways;
 
@@ -67,6 +67,7 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
     }
     let has_slots = |node| slots.slots_from(node).chain(slots.slots_to(node)).next().is_some();
     let mut found = clocks(view, arrivals, &|node| beacon.get(&node).copied(), &has_slots);
+    found.extend(control_delay(view, routed, &solved));
     found.extend(in_slots(slots));
     found.extend(wired.closed_behind());
     found.extend(copies::too_late(view, arrivals, &solved));
@@ -114,6 +115,25 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
     found
 }
 
+/// Control frames of a cluster that slots can keep for longer than its devices wait for them.
+fn control_delay(view: Ethernet<'_>, routed: &Routed, solved: &Solved<'_>) -> Option<Risk> {
+    let has_slots = view.streams().any(|stream| stream.class.is_time_triggered());
+    if view.segment.sync != Sync::As6802 || !has_slots {
+        return None;
+    }
+    let control = (0..routed.streams.len()).filter(|index| routed.streams[*index].stream.is_none());
+    let delay = |index: usize| {
+        let late = routed.streams[index].at.map_or(Duration::ZERO, |at| at.max);
+        let received = solved.received(index).into_iter().map(|(_, received)| received);
+        // What nothing bounds is told of the link where it waits.
+        let ends = received.chain(solved.entered(index)).filter_map(Result::ok);
+        ends.map(|span| span.max - late).max()
+    };
+    let (delay, limit) = (control.filter_map(delay).max()?, view.segment.max_transmission_delay);
+    let cause = Cause::ControlDelay { delay, limit };
+    (delay > limit).then_some(Risk { segment: view.id, stream: None, cause })
+}
+
 /// What scheduled frames are to a link.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InSlots {
@@ -150,7 +170,7 @@ impl<'a> Wired<'a> {
             overhead: network.counted_bytes(),
             // A draw is never below its least, and no frame overtakes another that came by its link.
             forwarding: Span { min: forwarding + jitter.min, max: forwarding + jitter.max.max(jitter.min) },
-            cycle: table.cluster_cycle,
+            cycle: control::cycle_min(view, table),
             links: Vec::new(),
             streams: Vec::new(),
             preemptable: BTreeSet::new(),
@@ -254,9 +274,10 @@ impl<'a> Wired<'a> {
         let (line, slots) = self.slots.uplink(node);
         let ends = line.scheduled_ends();
         // The instant at which a reservation ends belongs to it.
+        let moves = control::slots_move(self.view);
         let closed = |(slot, end): (&Reserved, &Duration)| Closed {
-            from: slot.from,
-            until: (*end).max(slot.until + Duration::from_ps(1)),
+            from: slot.from - moves,
+            until: (*end).max(slot.until + Duration::from_ps(1)) + moves,
         };
         self.routed.links[link].closed = line.reserved.iter().zip(&ends).map(closed).collect();
         self.in_slots[link] = InSlots {
@@ -269,6 +290,7 @@ impl<'a> Wired<'a> {
     fn scheduled(&mut self, stream: &EthernetStream<'_>) -> Result<(), Why> {
         let len = u64::from(self.view.secured_len(stream));
         let route = self.view.route(stream).map_err(|_| Why::NotReached)?;
+        let moves = control::slots_move(self.view);
         for (hop, at) in route.iter().enumerate() {
             let network = self.view.segment;
             let to_nodes =
@@ -279,12 +301,14 @@ impl<'a> Wired<'a> {
                 let occupancy = self.routed.links[link].speed.occupancy(len).max(Duration::from_ps(1));
                 let over = self.view.integration_wait(parameters) + occupancy;
                 let turns = self.slots.of(stream.id).filter_map(|(slot, _)| self.slots.table.turn(slot, hop));
-                let closed = turns.map(|turn| Closed { from: turn.dispatch, until: turn.dispatch + over });
+                let closed =
+                    turns.map(|turn| Closed { from: turn.dispatch - moves, until: turn.dispatch + over + moves });
                 self.routed.links[link].closed.extend(closed);
                 let in_slots = &mut self.in_slots[link];
                 in_slots.streams.push(stream.id);
-                // The table keeps its frames apart, so that they never wait for each other.
-                in_slots.waiting = in_slots.waiting.max(len);
+                // The table keeps its frames apart, so that they never wait for each other, but for what a clock is set on meanwhile.
+                let at_once = if moves > Duration::ZERO { 2 } else { 1 };
+                in_slots.waiting = in_slots.waiting.max(len * at_once);
             }
         }
         Ok(())

@@ -278,11 +278,10 @@ pub enum SyncSpec {
     #[serde(rename = "ideal")]
     Ideal,
     /// Masters among the nodes and the switches start a cluster from cold and keep its clocks together (SAE AS6802); for the
-    /// simulator alone, and not yet with streams in slots.
+    /// simulator alone.
     #[serde(rename = "as6802")]
     As6802(As6802Spec),
-    /// Every clock follows a grandmaster that switches and nodes choose among themselves (IEEE 802.1AS); for the simulator alone, and not
-    /// yet with streams in slots.
+    /// Every clock follows a grandmaster that switches and nodes choose among themselves (IEEE 802.1AS); for the simulator alone.
     #[serde(rename = "gptp")]
     Gptp(Box<GptpSpec>),
 }

@@ -10,7 +10,7 @@ use chronoseal_wire::virtual_link::SequenceNumber;
 
 use super::datagrams::InFrame;
 use super::networks::Copies;
-use super::plan::{EthernetHop, EthernetSegment, StreamClass, Sync, VirtualLink};
+use super::plan::{EthernetHop, EthernetSegment, StreamClass, VirtualLink};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
 use super::{
@@ -231,11 +231,6 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
             "add a `[[streams]]`",
         );
     }
-    if matches!(network.sync, Sync::As6802 | Sync::Gptp)
-        && let Some(stream) = streams.iter().find(|stream| class(stream).is_time_triggered())
-    {
-        slots_without_beacon(segment, network.sync, stream, context);
-    }
     if !network.ports.is_plain()
         && let Some(stream) = streams.iter().find(|stream| class(stream).virtual_link().is_some())
     {
@@ -268,22 +263,6 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
             format!("a schedule holds at most {SLOTS_MAX}: write longer periods or a shorter cluster cycle"),
         );
     }
-}
-
-/// Switches that follow their table by the time of a cluster are still to come: what begins when a cluster has started is no
-/// time of the run.
-fn slots_without_beacon(segment: &Segment<'_>, sync: Sync, stream: &OnSegment<'_>, context: &mut Context<'_>) {
-    let clocks = if sync == Sync::Gptp { "IEEE 802.1AS" } else { "an AS6802 cluster" };
-    context.report(
-        Code::NotYet,
-        &segment.table.at("sync"),
-        format!(
-            "stream `{}` has slots, and the switches follow no table by the clocks of {clocks} yet",
-            shortened(stream.name)
-        ),
-        "keeps clocks together, and no slots",
-        "write `sync = \"beacon\"`, or give the segment `class = { best_effort = {} }`",
-    );
 }
 
 /// Ports of IEEE 802.1Q know eight traffic classes, and virtual links go before all of them by rules of their own.

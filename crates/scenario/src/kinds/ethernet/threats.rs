@@ -41,6 +41,7 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
     place(request, context);
     delay_box(request, context);
     on_stamped_link(request, segment, context);
+    in_slot_by_own_time(request, segment, context);
     let cycle = segment.cluster_cycle;
     let at = request.table.at("at_slot_offset");
     let at_slot_offset = context.within(&at, "the offset in the slot", spec.at_slot_offset.0, -cycle, cycle);
@@ -64,6 +65,28 @@ fn on_stamped_link(request: &ThreatRequest<'_>, segment: &EthernetSegment, conte
             ),
             "on a link",
             "write another `sync`, or attack from a port of its own",
+        );
+    }
+}
+
+/// From a port of its own an attack is placed in the slot of its stream, by the time of the run.
+fn in_slot_by_own_time(request: &ThreatRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
+    let Some(hop) = request.hop().and_then(|hop| hop.facet.get::<EthernetHop>()) else { return };
+    let needs_slot = !matches!(request.kind, ThreatKind::Babble(_) | ThreatKind::Flood(_));
+    let knows_time = matches!(segment.sync, Sync::Beacon | Sync::Ideal);
+    let is_at_port = matches!(request.place, AttackPlace::OnSegment(_));
+    if is_at_port && needs_slot && hop.class.is_time_triggered() && !knows_time {
+        context.report(
+            Code::NotYet,
+            &request.at("at"),
+            format!(
+                "`{}` is placed in the slot of its stream, which is by the clocks of `{}`, and an attacker with a port of its own does not \
+                 follow them yet",
+                shortened(request.name),
+                request.segment.name
+            ),
+            "knows no slot",
+            "attack on the link of the sender, `at = { link = \"…\" }`, or write `sync = \"beacon\"`",
         );
     }
 }

@@ -195,7 +195,7 @@ fn extended(table: &str, on: usize) -> String {
 fn ethernet(chance: &mut Chance, on: usize, network: &mut Network, style: Style) {
     let table = &mut network.segments[on].table;
     // That of a beacon.
-    if chance.percent(20) && !table.contains("gptp = ") {
+    if chance.percent(20) && !table.contains("gptp = ") && !table.contains("max_transmission_delay") {
         *table += "max_transmission_delay = \"9ms\"\n";
     }
     if chance.percent(15) {

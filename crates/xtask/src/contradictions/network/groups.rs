@@ -36,10 +36,24 @@ pub(super) fn group(chance: &mut Chance, network: &Network) -> Option<String> {
     ))
 }
 
-/// Makes a segment without slots a cluster of AS6802, if all of its streams can be there.
-pub(super) fn cluster(on: usize, network: &mut Network) {
+/// Makes a segment a cluster of AS6802, with or without slots, if all of its streams can be there.
+pub(super) fn cluster(chance: &mut Chance, on: usize, network: &mut Network) {
     let masters: Vec<String> = stations(network, on).iter().map(|node| format!("\"n{node}\"")).collect();
-    for stream in &mut network.streams {
+    let goes_on = |stream: &super::Stream| stream.tables.len() > 1;
+    let in_slots =
+        |stream: &super::Stream| stream.tables.get(&on).is_some_and(|table| table.contains("\"time-triggered\""));
+    // What a gateway carries into slots has no bound.
+    let has_slots = chance.percent(50) && !network.streams.iter().any(|stream| in_slots(stream) && goes_on(stream));
+    if has_slots {
+        // An attacker knows no slot of a cluster.
+        network.threats.clear();
+        let precision = chance.one(&["20us", "30us", "8us"]);
+        let lines = network.segments[on].table.lines().filter(|line| !line.starts_with("precision = "));
+        let table: String = lines.map(|line| format!("{line}\n")).collect();
+        network.segments[on].table = table.replace("dispatch = \"immediate\"", "dispatch = \"scheduled\"")
+            + &format!("precision = \"{precision}\"\nmax_transmission_delay = \"1500us\"\n");
+    }
+    for stream in network.streams.iter_mut().filter(|_| !has_slots) {
         if let Some(table) = stream.tables.get_mut(&on).filter(|table| table.contains("\"time-triggered\"")) {
             *table = format!("s{on} = {{ class = {{ best_effort = {{}} }} }}\n");
             if stream.from == on {
@@ -64,9 +78,13 @@ pub(super) fn cluster(on: usize, network: &mut Network) {
     }
 }
 
-/// Lets the clocks of a segment follow a grandmaster (IEEE 802.1AS), all of its streams without slots.
+/// Lets the clocks of a segment follow a grandmaster (IEEE 802.1AS), most often with all of its streams without slots.
 pub(super) fn time_aware(chance: &mut Chance, on: usize, network: &mut Network) {
-    without_slots(chance, on, network);
+    if chance.percent(30) {
+        network.threats.clear();
+    } else {
+        without_slots(chance, on, network);
+    }
     let (sync, announce) = (chance.one(&["31250us", "125ms"]), chance.one(&["31250us", "62500us"]));
     let mut keys =
         format!("sync_interval = \"{sync}\", announce_interval = \"{announce}\", pdelay_interval = \"{announce}\"");

@@ -311,7 +311,8 @@ impl Network {
         let ethernets: Vec<usize> =
             (0..self.segments.len()).filter(|on| self.segments[*on].kind == Kind::Ethernet).collect();
         if style.family == Family::Cluster {
-            ethernets.iter().for_each(|on| cluster(*on, self));
+            let mut chance = Chance::new(seed, 40);
+            ethernets.iter().for_each(|on| cluster(&mut chance, *on, self));
         }
         if style.family == Family::TimeAware {
             let mut chance = Chance::new(seed, 38);
