@@ -341,11 +341,11 @@ impl<'a> Network<'a> {
 
     /// Refuses what a receiver gives up before it is whole. It looks at what is there when its processor does, and no clock of a plan
     /// is wrong by more than a thousandth.
-    fn put_together(&self, hop: &HopPlan, at_port: Span, checked: Span) -> Result<Span, Why> {
+    fn put_together(&self, hop: &HopPlan, at_port: Result<Span, Why>, checked: Span) -> Result<Span, Why> {
         let Some(limit) = self.jobs.row(hop.segment).and_then(|row| row.gives_up_after(hop)) else {
             return Ok(checked);
         };
-        let takes = checked.max - at_port.min;
+        let takes = checked.max - at_port?.min;
         if takes + takes / 999 < limit { Ok(checked) } else { Err(Why::GivenUp { takes, limit }) }
     }
 
@@ -380,7 +380,7 @@ impl<'a> Network<'a> {
                         let place = Place::Receiver(*node);
                         let checked = way.span().and_then(|span| {
                             let checked = span.later(self.jobs.certain(id, hop, *node), arrivals.stay(*node, id)?);
-                            self.put_together(hop, at_ports.at(id, hop.segment, *node)?, checked)
+                            self.put_together(hop, at_ports.at(id, hop.segment, *node), checked)
                         });
                         way.then(place, checked)
                     });
