@@ -133,7 +133,7 @@ fn the_same_scenario_gives_the_same_bytes() {
 #[test]
 fn latencies_count_from_the_slots_of_the_cluster() {
     let run = run(SCENARIO);
-    let latency = stream(&run, "across").end_to_end.all.clone().unwrap();
+    let latency = stream(&run, "across").end_to_end.all.unwrap();
     // Two links and the wait for the dispatch, of a frame of 100 B, give or take the precision.
     assert!(latency.min_ns > 10_000 && latency.max_ns < 200_000, "{latency:?}");
     assert!(latency.max_ns - latency.min_ns < 120_000, "{latency:?}");

@@ -82,7 +82,7 @@ fn a_last_frame_that_lost_one_copy_is_under_way_by_the_other() {
     let lost_at = |k: usize| {
         let mut rows = rows(400);
         rows.frames[k] =
-            FrameRow { at: NodeId(3), outcome: Outcome::Discarded(DiscardReason::LinkDown), ..rows.frames[k].clone() };
+            FrameRow { at: NodeId(3), outcome: Outcome::Discarded(DiscardReason::LinkDown), ..rows.frames[k] };
         let summary = summarise(&meta, &rows);
         let account = account(&summary);
         (account.in_flight, account.discarded.values().sum::<u64>(), summary.deadlines_held())
