@@ -8,7 +8,7 @@
 //! ```
 //!
 //! One switch with its stations is the network with one switch; nothing here is made for it alone. Every switch follows the
-//! table by the time in which the run is counted, or by a clock of its own ([`slot_clocks`]).
+//! table by the time in which the run is counted, or by a clock of its own (`slot_clocks`).
 
 mod beacon;
 mod config;

@@ -280,18 +280,18 @@ impl<'r> Ledger<'r> {
             }
         }
         for row in lost {
-            copies.lost += u64::from(!open.end(row));
+            if open.end(row) {
+                open.lost_once.insert(row.sequence);
+            } else {
+                open.lost_once.remove(&row.sequence);
+                copies.lost += 1;
+            }
         }
     }
 
     /// True if a node was out of the group that reads this stream.
     fn is_absent(&self, node: NodeId, at: SimTime) -> bool {
         self.absences.iter().any(|absence| absence.covers(node, self.id, at))
-    }
-
-    /// True if all that is known of a frame is that one of its copies was lost.
-    fn has_other_copies(&self, row: &FrameRow) -> bool {
-        self.stream.is_replicated && matches!(row.outcome, Outcome::Discarded(_))
     }
 
     /// Counts a frame whose cycle began at a time.
@@ -335,7 +335,7 @@ impl<'r> Ledger<'r> {
             match end {
                 // Who waits for the next frame of a stream can call it missing before it has taken as long as it may, and of a
                 // frame that lost one of its copies another can still come.
-                Some(End::Row(row)) if may_be_under_way && (is_awaited(row) || self.has_other_copies(row)) => {
+                Some(End::Row(row)) if may_be_under_way && (is_awaited(row) || open.lost_once.contains(&row.sequence)) => {
                     account.in_flight += 1;
                 }
                 Some(end @ End::Row(row)) => self.count(account, row.cycle_start, *end),
@@ -364,6 +364,8 @@ struct Open<'r> {
     is_numbered: bool,
     period_ns: i64,
     by_number: BTreeMap<u64, usize>,
+    /// Numbers of those of which one copy is known to be lost, and nothing else.
+    lost_once: BTreeSet<u64>,
     /// Those without an end, by time.
     by_time: BTreeSet<(SimTime, usize)>,
 }
@@ -376,6 +378,7 @@ impl<'r> Open<'r> {
             is_numbered: ledger.stream.is_numbered,
             period_ns: ledger.stream.period_ns,
             by_number: sent.iter().enumerate().map(|(place, sent)| (sent.number, place)).collect(),
+            lost_once: BTreeSet::new(),
             by_time: sent.iter().enumerate().map(|(place, sent)| (sent.time, place)).collect(),
             sent,
         }

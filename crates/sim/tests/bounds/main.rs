@@ -249,7 +249,7 @@ fn no_frame_of_any_network_is_later_than_its_bound() {
     }
     if only.is_none() {
         assert!(segmented.len() as u64 * 5 >= tried, "too few in several frames to tell: {}", segmented.len());
-        assert!(cut.len() as u64 * 5 >= tried, "too few longer than a frame to tell: {}", cut.len());
+        assert!(cut.len() as u64 * 8 >= tried, "too few longer than a frame to tell: {}", cut.len());
         assert!(several * 3 >= tried, "too few of several segments to tell");
         assert!(collecting * 8 >= tried, "too few with frames of several PDUs to tell");
         // What is not bounded is overloaded, or near to it, which few networks are.
