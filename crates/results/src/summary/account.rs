@@ -335,7 +335,9 @@ impl<'r> Ledger<'r> {
             match end {
                 // Who waits for the next frame of a stream can call it missing before it has taken as long as it may, and of a
                 // frame that lost one of its copies another can still come.
-                Some(End::Row(row)) if may_be_under_way && (is_awaited(row) || open.lost_once.contains(&row.sequence)) => {
+                Some(End::Row(row))
+                    if may_be_under_way && (is_awaited(row) || open.lost_once.contains(&row.sequence)) =>
+                {
                     account.in_flight += 1;
                 }
                 Some(end @ End::Row(row)) => self.count(account, row.cycle_start, *end),
