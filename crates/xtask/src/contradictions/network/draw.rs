@@ -58,7 +58,7 @@ pub(super) fn segment(chance: &mut Chance, style: Style) -> Segment {
     let sync = chance.one(&["beacon", "beacon", "ideal"]);
     key("sync", sync.into());
     key("access", chance.one(&["shared-slots", "per-link"]).into());
-    key("dispatch", chance.one(&["scheduled", "immediate"]).into());
+    key("dispatch", chance.one(&["scheduled", "scheduled", "immediate"]).into());
     key("accounting", chance.one(&["on-wire", "as-published"]).into());
     let guard = match style {
         Style { is_wild: true, .. } => chance.range(0, 150),
@@ -236,7 +236,7 @@ pub(super) fn any_stream(
     };
     let period = match is_wild && !over_can && chance.percent(15) {
         true => chance.one(&[125, 300, 700, 1_300]),
-        false if matches!(style.family, Family::Timers | Family::Slots) => {
+        false if matches!(style.family, Family::Timers | Family::Slots | Family::Cluster) => {
             chance.one(&[2_500, 5_000, 10_000, 10_000, 12_345])
         }
         false => chance.one(&PERIODS_US),
@@ -270,7 +270,7 @@ pub(super) fn any_stream(
     }
     let slots = match style.family {
         Family::Timers => 85,
-        Family::Slots => 70,
+        Family::Slots | Family::Cluster => 70,
         _ => 46,
     };
     let (mut is_slotted, mut tables) = (false, BTreeMap::new());

@@ -43,7 +43,7 @@ pub(super) fn cluster(chance: &mut Chance, on: usize, network: &mut Network) {
     let in_slots =
         |stream: &super::Stream| stream.tables.get(&on).is_some_and(|table| table.contains("\"time-triggered\""));
     // What a gateway carries into slots has no bound.
-    let has_slots = chance.percent(50) && !network.streams.iter().any(|stream| in_slots(stream) && goes_on(stream));
+    let has_slots = chance.percent(88) && !network.streams.iter().any(|stream| in_slots(stream) && goes_on(stream));
     if has_slots {
         // An attacker knows no slot of a cluster.
         network.threats.clear();
@@ -51,7 +51,7 @@ pub(super) fn cluster(chance: &mut Chance, on: usize, network: &mut Network) {
         let lines = network.segments[on].table.lines().filter(|line| !line.starts_with("precision = "));
         let table: String = lines.map(|line| format!("{line}\n")).collect();
         network.segments[on].table = table.replace("dispatch = \"immediate\"", "dispatch = \"scheduled\"")
-            + &format!("precision = \"{precision}\"\nmax_transmission_delay = \"1500us\"\n");
+            + &format!("precision = \"{precision}\"\nmax_transmission_delay = \"4ms\"\n");
     }
     for stream in network.streams.iter_mut().filter(|_| !has_slots) {
         if let Some(table) = stream.tables.get_mut(&on).filter(|table| table.contains("\"time-triggered\"")) {
@@ -61,10 +61,14 @@ pub(super) fn cluster(chance: &mut Chance, on: usize, network: &mut Network) {
             }
         }
     }
-    // Beside control frames streams are bounded where processors take no time.
+    // Beside control frames streams are bounded where processors take no time, and hardly ever behind host interfaces.
     for node in network.nodes.iter_mut().filter(|node| node.on.contains(&on)) {
         node.mac_ns = (0, 0);
-        let lines = node.table.lines().filter(|line| !line.starts_with("tasks = ")).map(|line| format!("{line}\n"));
+        let keeps_host = chance.percent(15);
+        let stays = |line: &&str| {
+            !line.starts_with("tasks = ") && (keeps_host || !line.starts_with("host_interface = "))
+        };
+        let lines = node.table.lines().filter(stays).map(|line| format!("{line}\n"));
         node.table = lines.collect();
     }
     let sync = format!("sync = {{ as6802 = {{ masters = [{}] }} }}", masters.join(", "));

@@ -8,7 +8,7 @@ const FRAGMENT_LEN: i64 = 1_472;
 
 /// Makes messages of some streams longer than a frame, and their periods as much longer, so that links carry about as much as before.
 pub(super) fn lengthen(chance: &mut Chance, network: &mut Network, everything: bool) {
-    if !chance.percent(if everything { 70 } else { 35 }) {
+    if !chance.percent(if everything { 70 } else { 60 }) {
         return;
     }
     let most = if everything { chance.one(&[2_900, 2_900, 4_400, 6_000, 20_000, 60_000]) } else { 4_500 };

@@ -96,13 +96,13 @@ enum Family {
 impl Family {
     fn of(seed: u64) -> Self {
         match Chance::new(seed, 8).range(0, 99) {
-            0..23 => Self::Ports,
-            23..33 => Self::Timers,
-            33..34 => Self::Group,
-            34..42 => Self::Cluster,
-            42..52 => Self::Bus,
-            52..66 => Self::Gateways,
-            66..72 => Self::Networks,
+            0..21 => Self::Ports,
+            21..31 => Self::Timers,
+            31..32 => Self::Group,
+            32..41 => Self::Cluster,
+            41..51 => Self::Bus,
+            51..65 => Self::Gateways,
+            65..72 => Self::Networks,
             72..85 => Self::Ring,
             85..86 => Self::Air,
             86..87 => Self::TimeAware,
@@ -232,7 +232,7 @@ impl Network {
         let most = match family {
             Family::Ports | Family::Gateways | Family::Networks | Family::Ring => 6,
             Family::Timers | Family::Bus => 3,
-            Family::Slots => 4,
+            Family::Slots | Family::Cluster => 4,
             _ => most,
         };
         let (count, together) = (chance.range(1, most), chance.percent(50));
