@@ -281,9 +281,8 @@ impl<'r> Ledger<'r> {
         }
         for row in lost {
             if open.end(row) {
-                open.lost_once.insert(row.sequence);
+                open.by_copies.insert(row.sequence);
             } else {
-                open.lost_once.remove(&row.sequence);
                 copies.lost += 1;
             }
         }
@@ -333,10 +332,10 @@ impl<'r> Ledger<'r> {
             let may_be_under_way =
                 last.is_none_or(|last| place > last) && (self.end - sent.time).as_ns() < under_way_ns;
             match end {
-                // Who waits for the next frame of a stream can call it missing before it has taken as long as it may, and of a
-                // frame that lost one of its copies another can still come.
+                // Who waits for the next frame of a stream can call it missing before it has taken as long as it may. Of a frame
+                // that lost copies another can still come: each segment makes new ones, and each receiver has its own.
                 Some(End::Row(row))
-                    if may_be_under_way && (is_awaited(row) || open.lost_once.contains(&row.sequence)) =>
+                    if may_be_under_way && (is_awaited(row) || open.by_copies.contains(&row.sequence)) =>
                 {
                     account.in_flight += 1;
                 }
@@ -366,8 +365,8 @@ struct Open<'r> {
     is_numbered: bool,
     period_ns: i64,
     by_number: BTreeMap<u64, usize>,
-    /// Numbers of those of which one copy is known to be lost, and nothing else.
-    lost_once: BTreeSet<u64>,
+    /// Numbers of those of which copies are known to be lost, and nothing else.
+    by_copies: BTreeSet<u64>,
     /// Those without an end, by time.
     by_time: BTreeSet<(SimTime, usize)>,
 }
@@ -380,7 +379,7 @@ impl<'r> Open<'r> {
             is_numbered: ledger.stream.is_numbered,
             period_ns: ledger.stream.period_ns,
             by_number: sent.iter().enumerate().map(|(place, sent)| (sent.number, place)).collect(),
-            lost_once: BTreeSet::new(),
+            by_copies: BTreeSet::new(),
             by_time: sent.iter().enumerate().map(|(place, sent)| (sent.time, place)).collect(),
             sent,
         }

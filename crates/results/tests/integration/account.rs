@@ -76,13 +76,15 @@ fn only_the_last_frames_can_be_under_way_when_the_run_ends() {
 }
 
 #[test]
-fn a_last_frame_that_lost_one_copy_is_under_way_by_the_other() {
+fn a_last_frame_that_lost_copies_is_under_way_by_another() {
     let mut meta = meta();
     meta.streams[0].is_replicated = true;
     let lost_at = |k: usize| {
         let mut rows = rows(400);
         rows.frames[k] =
             FrameRow { at: NodeId(3), outcome: Outcome::Discarded(DiscardReason::LinkDown), ..rows.frames[k] };
+        // Another one is lost on the next segment, which sent two of the one that was left.
+        rows.frames.push(rows.frames[k]);
         let summary = summarise(&meta, &rows);
         let account = account(&summary);
         (account.in_flight, account.discarded.values().sum::<u64>(), summary.deadlines_held())

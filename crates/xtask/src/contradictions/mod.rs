@@ -116,18 +116,20 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
     let (shares, mut found) = state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     found.sort_by_key(|found| found.seed);
     println!("{}", shares.table());
-    for (place, found) in found.iter().enumerate() {
-        let small = match place < SHRUNK_MAX {
-            true => shrink::smallest(&binary, &found.text, &found.contradiction),
-            false => found.text.clone(),
+    let count = found.len();
+    for (place, Found { seed, contradiction, text }) in found.into_iter().enumerate() {
+        println!("seed {seed}: {contradiction}");
+        let (small, contradiction) = match place < SHRUNK_MAX {
+            true => shrink::smallest(&binary, &text, contradiction),
+            false => (text, contradiction),
         };
-        let path = kept.join(format!("seed-{}.toml", found.seed));
-        let text = format!("# {}\n{small}", found.contradiction);
-        std::fs::write(&path, text).map_err(|error| Failure::because(format!("{}: {error}", path.display())))?;
-        println!("seed {}: {}: {}", found.seed, found.contradiction, path.display());
+        let path = kept.join(format!("seed-{seed}.toml"));
+        std::fs::write(&path, format!("# {contradiction}\n{small}"))
+            .map_err(|error| Failure::because(format!("{}: {error}", path.display())))?;
+        println!("  made smaller: {contradiction}: {}", path.display());
     }
-    println!("{} contradictions in {} scenarios", found.len(), shares.asked());
-    if found.is_empty() { Ok(()) } else { Err(Failure::CheckFailed) }
+    println!("{count} contradictions in {} scenarios", shares.asked());
+    if count == 0 { Ok(()) } else { Err(Failure::CheckFailed) }
 }
 
 /// Asks about the scenario of one seed.

@@ -7,14 +7,14 @@ const WORKER: usize = 1_000;
 /// Questions asked at most; then it is small enough.
 const QUESTIONS_MAX: usize = 400;
 
-/// The smallest scenario that is found by leaving out tables, then lines, then parts of both at once.
-pub(super) fn smallest(binary: &Binary, text: &str, known: &Contradiction) -> String {
-    let mut best = text.to_owned();
+/// The smallest scenario that is found by leaving out tables, then lines, then parts of both at once, and what contradicts it.
+pub(super) fn smallest(binary: &Binary, text: &str, known: Contradiction) -> (String, Contradiction) {
+    let (mut best, mut what) = (text.to_owned(), known);
     let mut questions = 0;
-    let mut is_same = |text: &str| {
+    let mut same = |text: &str, kind| {
         questions += 1;
-        questions <= QUESTIONS_MAX
-            && binary.ask(WORKER, text).contradiction.is_some_and(|contradiction| contradiction.kind == known.kind)
+        let asked = (questions <= QUESTIONS_MAX).then(|| binary.ask(WORKER, text))?;
+        asked.contradiction.filter(|contradiction| contradiction.kind == kind)
     };
     loop {
         let before = best.len();
@@ -28,13 +28,13 @@ pub(super) fn smallest(binary: &Binary, text: &str, known: &Contradiction) -> St
                 }
                 rest.remove(place);
                 let smaller = rest.concat();
-                if is_same(&smaller) {
-                    best = smaller;
+                if let Some(contradiction) = same(&smaller, what.kind) {
+                    (best, what) = (smaller, contradiction);
                 }
             }
         }
         if best.len() == before {
-            return best;
+            return (best, what);
         }
     }
 }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, Rate, StreamId};
 use chronoseal_media::psfp::{FlowMeterConfig, StreamGateConfig, StreamGateList};
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, FilterPlan, Neighbour, Plan};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, FilterPlan, Neighbour, Plan, Sync};
 use chronoseal_wire::ethernet::{FCS_LEN, HEADER_LEN};
 
 use super::super::Span;
@@ -277,6 +277,8 @@ fn in_slots(wired: &Wired<'_>, stream: &EthernetStream<'_>, hop: usize, trunk: O
     let distance = windows.iter().zip(nexts).map(|(window, next)| next - window.min).min().unwrap_or(cycle);
     // What passes on at once keeps to no turn behind the first switch.
     let is_known = hop == 0 || network.dispatch == Dispatch::Scheduled;
+    // A cluster that keeps time by itself begins to count it when it has started, and gates do not follow it.
+    let is_by_run = matches!(network.sync, Sync::Beacon | Sync::Ideal);
     Passing {
         stream: stream.id,
         len: len + FCS_LEN as u64,
@@ -284,7 +286,7 @@ fn in_slots(wired: &Wired<'_>, stream: &EthernetStream<'_>, hop: usize, trunk: O
         sdus: sdu_of(stream, len),
         distance: distance.max(Duration::from_ps(1)),
         jitter: windows.iter().map(|window| window.jitter()).max().filter(|_| is_known),
-        windows: Some(windows).filter(|_| is_known),
+        windows: Some(windows).filter(|_| is_known && is_by_run),
     }
 }
 
