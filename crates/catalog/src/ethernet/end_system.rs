@@ -124,7 +124,10 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
     // Of a message in several frames: a frame with room for it.
     let frame_len = match &target.datagram {
         None => target.hop.frame_len - target.class.trailer_len(),
-        Some(_) => HEADER_LEN as u32 + target.tag_len() + stream.length,
+        Some(datagram) => {
+            let overhead = view.protection_of(target).overhead_bytes();
+            HEADER_LEN as u32 + target.tag_len() + datagram.data_len - overhead
+        }
     };
     TalkerConfig {
         stream: id,

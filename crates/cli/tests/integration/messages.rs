@@ -122,3 +122,95 @@ fn a_live_run_has_one_row_a_message_too() {
     assert!(of("sent") >= 15 && of("in_time") >= 10, "{image}");
     assert_eq!(of("unaccounted"), 0, "{image}");
 }
+
+/// The image over two Ethernets and the gateway between them, with what protects it and how it leaves the gateway.
+fn zones(protection: &str, class: &str, more: &str) -> String {
+    format!(
+        r#"schema_version = 2
+name = "zones"
+duration = "400ms"
+[segments.zone.ethernet]
+rate = "1Gbit/s"
+cluster_cycle = "10ms"
+sync = "ideal"
+[segments.backbone.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+sync = "ideal"
+[[protections]]
+name = "signed"
+mac = {{ algorithm = "cmac-aes-128", tag = "16B", freshness = "full" }}
+[[nodes]]
+name = "camera"
+on = ["zone"]
+[[nodes]]
+name = "gate"
+on = ["zone", "backbone"]
+gateway = {{ delay = "20us" }}
+[[nodes]]
+name = "fusion"
+on = ["backbone"]
+[[streams]]
+name = "image"
+from = "camera"
+to = ["fusion"]
+period = "20ms"
+length = "20kB"
+deadline = "40ms"
+protection = {protection}
+zone = {{ class = {{ best_effort = {{}} }} }}
+backbone = {{ class = {class} }}
+{more}"#
+    )
+}
+
+const END_TO_END: &str = "\"signed\"";
+const HOP_BY_HOP: &str = "{ zone = \"signed\", backbone = \"signed\" }";
+
+#[test]
+fn a_gateway_puts_messages_together_and_cuts_them_anew() {
+    for (class, protection) in CLASSES.iter().flat_map(|class| [END_TO_END, HOP_BY_HOP].map(|one| (class, one))) {
+        let bench = Bench::new();
+        bench.write("zones.toml", zones(protection, class, ""));
+        let check = bench.say(&["check", "zones.toml", "--format", "json"]);
+        check.assert_code(0);
+        let bound = check.json()["end_to_end"]["ends"][0]["bound_ns"].as_f64().unwrap();
+        for fidelity in ["bytes", "timing"] {
+            let set = format!("fidelity={fidelity}");
+            let run = bench.say(&["run", "zones.toml", "--no-store", "--set", &set, "--format", "json"]);
+            run.assert_code(0);
+        }
+        let run = bench.json(&["run", "zones.toml", "--out", "run"]);
+        let image = account(&run, "image");
+        assert_eq!((&image["sent"], &image["in_time"]), (&20.into(), &20.into()), "{class}, {protection}: {image}");
+        let seen = run["summary"]["streams"][0]["end_to_end"]["all"]["max_ns"].as_f64().unwrap();
+        // All of it has come to the gateway before any of it leaves.
+        assert!(seen <= bound && seen > 1_800_000.0, "{class}, {protection}: {seen} of {bound}");
+    }
+}
+
+#[test]
+fn a_gateway_that_changes_a_message_is_stopped_by_the_tag_of_its_sender_alone() {
+    let liar = "[[threats]]\nname = \"liar\"\nkind = \"tamper\"\nstream = \"image\"\nat = { node = \"gate\" }\nstart = \"100ms\"\n\
+                every = \"20ms\"\ncount = 5\n";
+    for (protection, stopped) in [(END_TO_END, 5), (HOP_BY_HOP, 0)] {
+        let bench = Bench::new();
+        bench.write("zones.toml", zones(protection, CLASSES[0], liar));
+        let run = bench.say(&["run", "zones.toml", "--out", "run", "--format", "json"]).json();
+        let attacked = &run["summary"]["attacks"][0];
+        assert_eq!(attacked["attempts"], 5, "{attacked}");
+        assert_eq!(attacked["accepted"], 5 - stopped, "{protection}: {attacked}");
+    }
+}
+
+#[test]
+fn a_live_gateway_carries_messages_too() {
+    let bench = Bench::new();
+    bench.write("zones.toml", zones(END_TO_END, CLASSES[0], "").replace("sync = \"ideal\"\n", ""));
+    let run = bench.say(&["run", "zones.toml", "--engine", "live", "--out", "run", "--format", "json"]).json();
+    let image = account(&run, "image");
+    let of = |key: &str| image[key].as_u64().unwrap();
+    // A busy host may lose some.
+    assert!(of("sent") >= 15 && of("in_time") >= 10, "{image}");
+    assert_eq!(of("unaccounted"), 0, "{image}");
+}

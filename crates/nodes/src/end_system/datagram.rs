@@ -15,6 +15,7 @@ use chronoseal_wire::virtual_link::SequenceNumber;
 use super::receive::Admitted;
 use super::talker::Regulation;
 use super::{EndSystem, Sealing};
+use crate::gateway::Mark;
 use crate::reassembly::{Reassembly, ReassemblyConfig, Taken};
 
 /// A stream whose messages are datagrams.
@@ -37,6 +38,8 @@ pub(super) struct Fragmenter {
     identification: u16,
     /// Where the next fragment begins; behind the datagram if none is on its way.
     next: usize,
+    /// Where the message comes from, if a gateway passes it on.
+    mark: Option<Mark>,
 }
 
 impl Fragmenter {
@@ -45,15 +48,16 @@ impl Fragmenter {
         let mut header = template[..header_len].to_vec();
         header[header_len - 2..].copy_from_slice(&ETHERTYPE_IPV4.to_be_bytes());
         let next = config.reassembly.cut.datagram_len;
-        Self { config, header, bytes: vec![0; template.len()], identification: 0, next }
+        Self { config, header, bytes: vec![0; template.len()], identification: 0, next, mark: None }
     }
 
     const fn cut(&self) -> Cut {
         self.config.reassembly.cut
     }
 
-    /// The message in [`Self::bytes`] is complete.
-    pub(super) fn begin(&mut self, sequence: u64, real_bytes: bool) {
+    /// The message in [`Self::bytes`] is complete, and this is where it comes from.
+    pub(super) fn begin(&mut self, sequence: u64, mark: Option<Mark>, real_bytes: bool) {
+        self.mark = mark;
         let datagram = self.datagram();
         udp::emit(&mut self.bytes[datagram.clone()]);
         if real_bytes {
@@ -168,6 +172,9 @@ impl EndSystem {
         let talker = &mut self.talkers[sealing.talker];
         let trailer_len = if talker.config.virtual_link.is_some() { SequenceNumber::LEN } else { 0 };
         let fragmenter = talker.fragmenter.as_mut()?;
+        self.sent = fragmenter.mark;
+        // What an attacker did to the message is told of one of its frames.
+        fragmenter.mark = fragmenter.mark.map(|mark| Mark { attack: None, ..mark });
         let len = fragmenter.write(frame, trailer_len, real_bytes);
         let is_last = !fragmenter.is_on_its_way();
         let mut launch_at = sealing.launch_at;

@@ -174,7 +174,7 @@ impl Talker {
     pub(super) fn make_message(&mut self, mut fragmenter: Box<Fragmenter>, sealing: (Duration, u64), real_bytes: bool) {
         let sequence = self.made;
         self.make(&mut fragmenter.bytes, sealing.0, sealing.1, real_bytes);
-        fragmenter.begin(sequence, real_bytes);
+        fragmenter.begin(sequence, self.next.as_ref().map(|pdu| pdu.mark), real_bytes);
         self.fragmenter = Some(fragmenter);
     }
 

@@ -51,7 +51,9 @@ impl SegmentBounds for EthernetBounds {
         let number = class.ct_id().unwrap_or(stream.0);
         let payload_len = match own.datagram {
             None => hop.frame_len.saturating_sub(header + class.trailer_len()),
-            Some(_) => plan.streams[stream.index()].length,
+            Some(datagram) => {
+                datagram.data_len - plan.protection_on(&plan.streams[stream.index()], hop).overhead_bytes()
+            }
         };
         mac_work(plan, stream, hop, number, payload_len)
     }

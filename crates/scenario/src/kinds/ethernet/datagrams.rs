@@ -19,7 +19,7 @@ const KEY: &str = "reassembly_timeout";
 /// A message that does not fit a frame: a UDP datagram, cut into fragments that do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Datagram {
-    /// Payload and protection: the data of the datagram `[byte]`.
+    /// Payload and protection, behind a test-bed header if gateways carry the stream: the data of the datagram `[byte]`.
     pub data_len: u32,
     /// What a frame has behind its fragment: the sequence number of a virtual link `[byte]`.
     pub trailer_len: u32,
@@ -67,6 +67,8 @@ impl Datagram {
 pub(super) struct InFrame {
     /// Payload and protection at most `[byte]`.
     pub(super) room: u32,
+    /// What stands before them: the header in front of what gateways carry `[byte]`.
+    pub(super) front_len: u32,
     /// What stands behind them `[byte]`.
     pub(super) trailer_len: u32,
     /// What tags add to a frame `[byte]`.
@@ -94,7 +96,7 @@ pub(super) fn resolve(
     } else {
         ", or several streams with a piece each (`count`)".to_owned()
     };
-    let may_be_cut = !request.is_relayed && !matches!(class, ClassSpec::TimeTriggered) && overhead <= in_frame.room;
+    let may_be_cut = !matches!(class, ClassSpec::TimeTriggered) && overhead <= in_frame.room;
     if wanted <= in_frame.room || !may_be_cut {
         if spec.reassembly_timeout.is_some() {
             context.report(
@@ -110,12 +112,13 @@ pub(super) fn resolve(
         }
         return (None, in_one(&other_way));
     }
-    let room = Room { bytes: udp::DATA_LEN_MAX as u32, frame: "a UDP datagram", other_way: String::new() };
+    let bytes = udp::DATA_LEN_MAX as u32 - in_frame.front_len;
+    let room = Room { bytes, frame: "a UDP datagram", other_way: String::new() };
     let timeout = spec.reassembly_timeout.map_or(TIMEOUT, |written| {
         context.within(&request.table.at(KEY), "the time for reassembly", written.0, PERIOD_MIN, REASSEMBLY_TIMEOUT_MAX)
     });
     let datagram = Datagram {
-        data_len: wanted.min(room.bytes),
+        data_len: in_frame.front_len + wanted.min(room.bytes),
         trailer_len: in_frame.trailer_len,
         tags_len: in_frame.tags_len,
         timeout,

@@ -44,14 +44,15 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     }
     let (payload, overhead) = (request.stream.payload_len, request.protection.overhead_bytes());
     let trailer = if matches!(written, ClassSpec::RateConstrained(_)) { SequenceNumber::LEN as u32 } else { 0 };
-    let (untagged_len, header) = match request.is_relayed {
-        false => ((HEADER_LEN + payload + trailer).clamp(FRAME_LEN_MIN, FRAME_LEN_MAX), HEADER_LEN),
-        true => (relayed_frame_len(payload + trailer, overhead), HEADER_LEN + BENCH_HEADER_LEN),
+    let (untagged_len, front_len) = match request.is_relayed {
+        false => ((HEADER_LEN + payload + trailer).clamp(FRAME_LEN_MIN, FRAME_LEN_MAX), 0),
+        true => (relayed_frame_len(payload + trailer, overhead), BENCH_HEADER_LEN),
     };
     // A tag comes on top, so that a switch that takes it off has nothing to fill up (IEEE 802.1Q-2022 annex G).
     let r_tag_len = if spec.replication.is_some() { R_TAG_LEN as u32 } else { 0 };
     let tags_len = if tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 } + r_tag_len;
-    let in_frame = InFrame { room: FRAME_LEN_MAX - header - trailer, trailer_len: trailer, tags_len };
+    let room = FRAME_LEN_MAX - HEADER_LEN - front_len - trailer;
+    let in_frame = InFrame { room, front_len, trailer_len: trailer, tags_len };
     let (datagram, room) = datagrams::resolve(request, (&spec, written), &in_frame, context);
     let frame_len = match &datagram {
         None => untagged_len + tags_len,

@@ -1,4 +1,4 @@
-//! Streams on Ethernet whose messages are longer than a frame: UDP datagrams in fragments of IPv4.
+//! Streams over Ethernet whose messages are longer than a frame: UDP datagrams in fragments of IPv4.
 
 use super::chance::Chance;
 use super::{Kind, Network, Stream};
@@ -91,11 +91,15 @@ fn longer(line: &str, length: i64, times: i64) -> String {
     scaled.map_or_else(|| line.to_owned(), |(key, us)| format!("{key} = \"{}us\"", us * times))
 }
 
-/// True of a stream that stays on one Ethernet segment in frames of its own, of one copy each, and that nobody attacks.
+/// True of a stream that travels over Ethernet alone in frames of its own, of one copy each, and that nobody attacks.
 fn is_apt(network: &Network, index: usize) -> bool {
     let stream = &network.streams[index];
-    let [(on, own)] = &stream.tables.iter().collect::<Vec<_>>()[..] else { return false };
-    let segment = &network.segments[**on];
+    stream.tables.iter().all(|(on, own)| is_apt_on(network, stream, *on, own)) && !stream.table.contains("payload = ")
+}
+
+/// True if it is such a stream on one segment of its way.
+fn is_apt_on(network: &Network, stream: &Stream, on: usize, own: &str) -> bool {
+    let segment = &network.segments[on];
     let is_of_class = ["rate_constrained", "best_effort", "vlan"].iter().any(|class| own.contains(class));
     let is_plain = !["replication = ", "sub_virtual_link_of = ", "lmax = ", "lmin = ", "committed = "]
         .iter()
@@ -107,7 +111,7 @@ fn is_apt(network: &Network, index: usize) -> bool {
         && is_of_class
         && is_plain
         && !is_over_both
-        && !stream.table.contains("payload = ")
+        && !network.is_collected(stream, on)
         && !network.streams.iter().any(leads)
         && !network.threats.iter().any(|threat| threat.contains(&name))
 }
