@@ -3,8 +3,8 @@
 use super::chance::Chance;
 use super::{Kind, Network, Stream};
 
-/// What a frame has room for of a message, roughly: enough to say how many frames that takes.
-const FRAGMENT_LEN: i64 = 1_472;
+/// What a frame has room for of a message at least, whatever protects it and whoever carries it.
+const FRAGMENT_LEN: i64 = 1_440;
 
 /// Makes messages of some streams longer than a frame, and their periods as much longer, so that links carry about as much as before.
 pub(super) fn lengthen(chance: &mut Chance, network: &mut Network, everything: bool) {
@@ -38,6 +38,11 @@ pub(super) fn lengthen(chance: &mut Chance, network: &mut Network, everything: b
         let frames = length / FRAGMENT_LEN + 1;
         stream.table = stream.table.lines().map(|line| longer(line, length, frames * slower) + "\n").collect();
         stream.period *= frames * slower;
+        for on in stream.tables.keys() {
+            // Switches that pass frames in slots on at once are bounded beside messages of one frame alone.
+            let table = &mut network.segments[*on].table;
+            *table = table.replace("dispatch = \"immediate\"", "dispatch = \"scheduled\"");
+        }
         if let Some(timeout) = timeout {
             for table in stream.tables.values_mut() {
                 *table = table.replacen("= { ", &format!("= {{ reassembly_timeout = \"{timeout}ms\", "), 1);
