@@ -82,6 +82,8 @@ pub struct HopRequest<'a> {
     pub is_first: bool,
     /// True if gateways carry the stream over several segments: its payload is a PDU, whole in a frame of this one.
     pub is_relayed: bool,
+    /// True if its frames are those in which a gateway collects PDUs of several streams, as many as one has room for.
+    pub is_collected: bool,
     /// The protection whose bytes the stream's frames have there.
     pub protection: &'a ProtectionPlan,
     /// Where the scenario names it.

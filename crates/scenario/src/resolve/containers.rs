@@ -272,6 +272,7 @@ impl<'s> Context<'s> {
             stream: &stream,
             is_first: false,
             is_relayed: true,
+            is_collected: true,
             protection,
             protection_at: super::streams::protection_place(&stream, segment.name),
             is_sealed_here: protection.is_authenticated(),

@@ -20,9 +20,19 @@ const GATED_IN_STEP: &[(&str, &str)] = &[("streams.message.offset", "90us"), ("n
 /// Every byte made, and a tag on each message.
 const TAGGED: &[(&str, &str)] = &[("fidelity", "bytes"), ("streams.message.protection", "tagged")];
 const TAGGED_IN_STEP: &[(&str, &str)] = &[TAGGED[0], TAGGED[1], IN_STEP[0], IN_STEP[1]];
+/// Keys on every link.
+const LINKS_KEYED: (&str, &str) =
+    ("segments.network.ethernet.macsec", "{ protect = { base = \"500ns\" }, check = { base = \"500ns\" } }");
+const KEYED: &[(&str, &str)] = &[LINKS_KEYED];
+/// A slot has to stay open for as much longer: `check` says by how much.
+const KEYED_IN_STEP: &[(&str, &str)] =
+    &[LINKS_KEYED, ("segments.network.ethernet.guard_period", "3us"), IN_STEP[0], IN_STEP[1]];
 
 /// Payloads for the tables beside Table 3 `[byte]`.
 const SOME: [u32; 3] = [64, 512, 1024];
+
+/// Messages without and with something that protects them: class, load, payload.
+type Pair = (&'static str, u32, u32, [Option<runs::Cell>; 2]);
 
 /// What was asked besides.
 pub(super) struct Further {
@@ -30,8 +40,9 @@ pub(super) struct Further {
     in_step: Vec<(u32, u32, Option<runs::Cell>)>,
     /// By load and payload: the application by its own time, and in step.
     gated: Vec<(u32, u32, [Option<runs::Cell>; 2])>,
-    /// By class, load and payload: without and with a tag.
-    tagged: Vec<(&'static str, u32, u32, [Option<runs::Cell>; 2])>,
+    /// Without and with a tag, and without and with keys on every link.
+    tagged: Vec<Pair>,
+    keyed: Vec<Pair>,
     too_often: Option<runs::Cell>,
 }
 
@@ -55,23 +66,26 @@ impl Further {
             }
         }
         progress(0.7, "simulating authentication");
-        let mut tagged = Vec::new();
-        let classes: [(&'static str, Protocol, &[_], &[_]); 3] = [
-            ("TTE, in step", Protocol::Tte, IN_STEP, TAGGED_IN_STEP),
-            ("RC", Protocol::Rc, &[], TAGGED),
-            ("BE", Protocol::Be, &[], TAGGED),
+        let (mut tagged, mut keyed) = (Vec::new(), Vec::new());
+        let classes: [(&'static str, Protocol, [&[_]; 3]); 3] = [
+            ("TTE, in step", Protocol::Tte, [IN_STEP, TAGGED_IN_STEP, KEYED_IN_STEP]),
+            ("RC", Protocol::Rc, [&[], TAGGED, KEYED]),
+            ("BE", Protocol::Be, [&[], TAGGED, KEYED]),
         ];
-        for (name, protocol, plain, with_tag) in classes {
+        for (name, protocol, [plain, with_tag, with_keys]) in classes {
             let class = Class::Printed(protocol);
             for saturation in [0, 100] {
                 for payload in SOME {
-                    let both = [ask(class, payload, saturation, plain)?, ask(class, payload, saturation, with_tag)?];
-                    tagged.push((name, saturation, payload, both));
+                    let plain = ask(class, payload, saturation, plain)?;
+                    let both = |with| Ok::<_, StudyError>([plain.clone(), ask(class, payload, saturation, with)?]);
+                    tagged.push((name, saturation, payload, both(with_tag)?));
+                    keyed.push((name, saturation, payload, both(with_keys)?));
                 }
             }
         }
         progress(0.95, "simulating data oftener than slots");
-        Ok(Self { in_step, gated, tagged, too_often: ask(Class::Printed(Protocol::Tte), 512, 0, TOO_OFTEN)? })
+        let too_often = ask(Class::Printed(Protocol::Tte), 512, 0, TOO_OFTEN)?;
+        Ok(Self { in_step, gated, tagged, keyed, too_often })
     }
 
     /// Table 3 of TTE once more.
@@ -126,42 +140,12 @@ impl Further {
 
     /// What a tag adds.
     pub(super) fn authenticated(&self) -> Table {
-        let mut table = Table::new("Without and with a tag on each message, simulated")
-            .words("class")
-            .numbers("load", "%")
-            .numbers("payload", "B")
-            .numbers("mean without", "us")
-            .numbers("mean with", "us")
-            .numbers("added", "us")
-            .numbers("s.d. without", "us")
-            .numbers("s.d. with", "us")
-            .numbers("lost without", "")
-            .numbers("lost with", "");
-        let number = |value: Option<f64>| {
-            let stopped = || Cell::na("the study was stopped before this was simulated");
-            value.map_or_else(stopped, |value| Cell::number(value, 1).from(Evidence::Simulated))
-        };
-        for (name, saturation, payload, [plain, tagged]) in &self.tagged {
-            let mean = |cell: &Option<runs::Cell>| cell.as_ref().and_then(runs::Cell::mean);
-            let sd = |cell: &Option<runs::Cell>| cell.as_ref().and_then(runs::Cell::sd);
-            let lost = |cell: &Option<runs::Cell>| match cell {
-                Some(cell) => Cell::count(cell.lost).from(Evidence::Simulated),
-                None => number(None),
-            };
-            table.push(vec![
-                Cell::text(*name),
-                Cell::count(u64::from(*saturation)),
-                Cell::count(u64::from(*payload)),
-                number(mean(plain)),
-                number(mean(tagged)),
-                number(mean(tagged).zip(mean(plain)).map(|(with, without)| with - without)),
-                number(sd(plain)),
-                number(sd(tagged)),
-                lost(plain),
-                lost(tagged),
-            ]);
-        }
-        table
+        compared("Without and with a tag on each message, simulated", &self.tagged)
+    }
+
+    /// What MACsec adds.
+    pub(super) fn protected_links(&self) -> Table {
+        compared("Without and with MACsec on each link, simulated", &self.keyed)
     }
 
     /// What the source says about causes, and what is found.
@@ -257,4 +241,43 @@ fn of_cell(cell: Option<&runs::Cell>) -> Vec<Cell> {
         number(cell.latencies.iter().copied().min_by(f64::total_cmp)),
         number(cell.latencies.iter().copied().max_by(f64::total_cmp)),
     ]
+}
+
+fn compared(title: &str, pairs: &[Pair]) -> Table {
+    let mut table = Table::new(title)
+        .words("class")
+        .numbers("load", "%")
+        .numbers("payload", "B")
+        .numbers("mean without", "us")
+        .numbers("mean with", "us")
+        .numbers("added", "us")
+        .numbers("s.d. without", "us")
+        .numbers("s.d. with", "us")
+        .numbers("lost without", "")
+        .numbers("lost with", "");
+    let number = |value: Option<f64>| {
+        let stopped = || Cell::na("the study was stopped before this was simulated");
+        value.map_or_else(stopped, |value| Cell::number(value, 1).from(Evidence::Simulated))
+    };
+    for (name, saturation, payload, [plain, secured]) in pairs {
+        let mean = |cell: &Option<runs::Cell>| cell.as_ref().and_then(runs::Cell::mean);
+        let sd = |cell: &Option<runs::Cell>| cell.as_ref().and_then(runs::Cell::sd);
+        let lost = |cell: &Option<runs::Cell>| match cell {
+            Some(cell) => Cell::count(cell.lost).from(Evidence::Simulated),
+            None => number(None),
+        };
+        table.push(vec![
+            Cell::text(*name),
+            Cell::count(u64::from(*saturation)),
+            Cell::count(u64::from(*payload)),
+            number(mean(plain)),
+            number(mean(secured)),
+            number(mean(secured).zip(mean(plain)).map(|(with, without)| with - without)),
+            number(sd(plain)),
+            number(sd(secured)),
+            lost(plain),
+            lost(secured),
+        ]);
+    }
+    table
 }

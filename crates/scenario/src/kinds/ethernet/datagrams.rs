@@ -96,7 +96,7 @@ pub(super) fn resolve(
     } else {
         ", or several streams with a piece each (`count`)".to_owned()
     };
-    let may_be_cut = !matches!(class, ClassSpec::TimeTriggered) && overhead <= in_frame.room;
+    let may_be_cut = !request.is_collected && !matches!(class, ClassSpec::TimeTriggered) && overhead <= in_frame.room;
     if wanted <= in_frame.room || !may_be_cut {
         if spec.reassembly_timeout.is_some() {
             context.report(
