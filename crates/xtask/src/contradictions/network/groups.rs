@@ -65,9 +65,8 @@ pub(super) fn cluster(chance: &mut Chance, on: usize, network: &mut Network) {
     for node in network.nodes.iter_mut().filter(|node| node.on.contains(&on)) {
         node.mac_ns = (0, 0);
         let keeps_host = chance.percent(15);
-        let stays = |line: &&str| {
-            !line.starts_with("tasks = ") && (keeps_host || !line.starts_with("host_interface = "))
-        };
+        let stays =
+            |line: &&str| !line.starts_with("tasks = ") && (keeps_host || !line.starts_with("host_interface = "));
         let lines = node.table.lines().filter(stays).map(|line| format!("{line}\n"));
         node.table = lines.collect();
     }
