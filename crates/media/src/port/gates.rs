@@ -316,6 +316,43 @@ mod tests {
     use super::*;
 
     proptest! {
+        /// A gate that goes by a clock against one that goes by the time of the run, asked for the time that the clock shows.
+        #[test]
+        fn a_gate_is_what_its_list_says_when_its_clock_shows_it(
+            entries in proptest::collection::vec((any::<bool>(), 1i64..9), 1..6), base in -30i64..30,
+            offset in -50i64..50, percent in -20i64..20, from in 0i64..60, length in 0i64..90, open in 1i64..40,
+        ) {
+            let ps = Duration::from_ps;
+            let list = GateControlList {
+                base_time: ps(base),
+                cycle: ps(entries.iter().map(|(_, lasts)| lasts).sum()),
+                entries: entries.iter()
+                    .map(|(open, lasts)| GateEntry { open: u8::from(*open) << 3, hold: false, lasts: ps(*lasts) })
+                    .collect(),
+                hold_advance: ps(0),
+            };
+            let clock = Oscillator::new(ps(offset), Ppm(percent * 10_000_000));
+            let shown = |at: SimTime| SimTime::ZERO + clock.local(at).since_zero();
+            let (plain, mut gates) = (Gates::new(Some(&list)), Gates::new(Some(&list)));
+            gates.follow(Some(clock));
+            let (plain, gate, now) = (plain.of(3), gates.of(3), SimTime::from_ps(from));
+            let first = |shown: SimTime| clock.sim(LocalTime::ZERO + shown.since_zero());
+            let expected = match plain.at(shown(now)) {
+                Gate::Open(until) => Gate::Open(until.map(first)),
+                Gate::Closed(until) => Gate::Closed(until.map(first)),
+            };
+            prop_assert_eq!(gate.at(now), expected);
+            let later = now + ps(length);
+            // A gate that is always open goes by no clock.
+            if gate.constant().is_none() {
+                prop_assert_eq!(gate.open_between(now, later), plain.open_between(shown(now), shown(later)));
+                prop_assert_eq!(gate.after_open(now, ps(open)), first(plain.after_open(shown(now), ps(open))));
+            }
+            gates.follow(None);
+            prop_assert_eq!(gates.of(3).at(now), Gate::Open(None), "no list has begun");
+            prop_assert_eq!(gates.held().at(now), Gate::Closed(None));
+        }
+
         /// A gate against the list itself, read picosecond by picosecond.
         #[test]
         fn a_gate_is_what_its_list_says(
