@@ -117,7 +117,8 @@ fn gates_follow_the_time_of_a_cluster() {
     let text = SCENARIO
         .replace(gptp, "sync = { as6802 = { masters = [\"liar\", \"wheel\"], compression_masters = [\"left\"] } }")
         .replace("duration = \"12s\"", "duration = \"2s\"")
-        .replace("deadline = \"1ms\"", "deadline = \"10ms\"");
+        .replace("period = \"10ms\"", "period = \"9900us\"")
+        .replace("deadline = \"1ms\"", "deadline = \"20ms\"");
     let run = run(&text);
     let joined = |node: u16| {
         let of_it =
