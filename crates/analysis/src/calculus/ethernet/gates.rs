@@ -273,7 +273,10 @@ impl Gates {
         };
         let zero = Rational::zero();
         let full = certain.full_use(rate, frames, &zero);
-        let whole = self.wander.is_none().then(|| certain.whole_frames(rate, frames, &zero)).unwrap_or_default();
+        let whole = match self.wander {
+            None => certain.whole_frames(rate, frames, &zero),
+            Some(_) => Vec::new(),
+        };
         let found: Vec<Rational> =
             [full, whole].iter().filter(|uses| !uses.is_empty()).filter_map(|uses| by(uses)).collect();
         found.into_iter().min()

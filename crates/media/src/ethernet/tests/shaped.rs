@@ -62,7 +62,7 @@ fn a_clock_that_is_50_us_ahead_opens_its_gate_50_us_earlier() {
     // The frame comes to its switch by the line of its station, 0, with the lowest priority, and leaves it by 3 with the highest.
     for line in [3, 0] {
         for is_own in [true, false] {
-            let clocks = super::control::clocks(vec![0]);
+            let clocks = control::clocks(vec![0]);
             let mut config = gigabit(&[(0, 1, 7)]);
             config.clocks = is_own.then_some(clocks);
             config.ports.insert(line, port.clone());
