@@ -334,8 +334,8 @@ proptest::proptest! {
         let wander = Wander { shift: ratio(most, 2) + whole(1), rate };
         let certain = gates.clone().by(Some(wander)).certain();
         let mut sum = 0;
-        for until in from..1_900 {
-            sum += open[until];
+        for (until, open) in open.iter().enumerate().take(1_900).skip(from) {
+            sum += open;
             if (until - from) % 37 != 0 {
                 continue;
             }
