@@ -139,6 +139,12 @@ pub trait Kind: Sync {
         None
     }
 
+    /// True if the segment's own nodes have clocks by which frames go, and not only pass on what keeps those of others together.
+    fn has_own_clocks(&self, prepared: &Prepared<'_>, segment: SegmentId) -> bool {
+        let _ = (prepared, segment);
+        false
+    }
+
     /// Distance of two sync beacons, if the segment keeps the clocks of its nodes together.
     fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let _ = (prepared, segment);

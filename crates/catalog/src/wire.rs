@@ -16,7 +16,7 @@ pub struct Wire {
     pub forwarding_delay: Duration,
     /// From then on it is down.
     pub fails_at: Option<SimTime>,
-    /// The gates in front of it, if it has some.
+    /// The gates in front of it, if it has some that follow the time of the run.
     pub gates: Option<Gates>,
 }
 

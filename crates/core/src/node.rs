@@ -1,5 +1,6 @@
 //! The seam: a node takes inputs with a timestamp and gives back outputs until it says when to wake it.
 
+use crate::oscillator::RateDeviation;
 use crate::{AttackKind, Event, LocalTime, PortId, Priority, StreamId, Work};
 
 /// A protocol's side of the seam. No I/O, no clock, no randomness but what it was built with.
@@ -38,6 +39,14 @@ pub trait Node {
     /// only, and to be asked for when [`Self::origins`] is. An attack on one of them is no attack on the frame.
     fn parts(&self) -> &[FramePart] {
         &[]
+    }
+
+    /// What the clock shows that the node keeps with others on the segment of a port, and how much faster it runs than the node's
+    /// oscillator; `None` while it can rely on none. To be asked between a poll and the next input, with the `now` of that poll: the
+    /// network interface of the node does by this clock what it does at times, as opening gates.
+    fn shown_time(&self, port: PortId, now: LocalTime) -> Option<(LocalTime, RateDeviation)> {
+        let _ = (port, now);
+        None
     }
 }
 

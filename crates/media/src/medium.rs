@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use chronoseal_core::{AttackKind, Duration, Event, NodeId, PortId, Priority, SimTime};
+use chronoseal_core::{AttackKind, Duration, Event, NodeId, Oscillator, PortId, Priority, SimTime};
 
 use crate::watch::{Passed, Passing};
 
@@ -32,6 +32,18 @@ pub trait Medium {
     fn segment_of(&self, attachment: Attachment) -> Option<u16> {
         let _ = attachment;
         Some(0)
+    }
+
+    /// The stations, each by its port, of which it wants to be told what their clocks show ([`Medium::clock_shown`]): their network
+    /// interfaces do something by them.
+    fn follows_clocks_of(&self) -> Vec<Attachment> {
+        Vec::new()
+    }
+
+    /// What the clock of a station shows from now on. To be called whenever that can be something else than before, and to no effect
+    /// if it is not.
+    fn clock_shown(&mut self, now: SimTime, from: Attachment, clock: Oscillator, out: &mut Vec<MediumOutput>) {
+        let _ = (now, from, clock, out);
     }
 
     /// The run begins.

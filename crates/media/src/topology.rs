@@ -3,7 +3,7 @@
 //! A driver sees one [`Medium`], however many segments a network has. Frames never pass from one segment to another here:
 //! that is the work of nodes that have an attachment on both.
 
-use chronoseal_core::{DiscardReason, Event, EventKind, Priority, SimTime, StreamId};
+use chronoseal_core::{DiscardReason, Event, EventKind, Oscillator, Priority, SimTime, StreamId};
 
 use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer, Series};
 
@@ -165,6 +165,15 @@ fn claim_all(segment: u16, first: usize, frames: &mut FrameStore, out: &mut [Med
     }
 }
 
+/// The same where there are no frames.
+fn claim_timers(segment: u16, first: usize, out: &mut [MediumOutput]) {
+    for output in &mut out[first..] {
+        if let MediumOutput::Timer { timer, .. } = output {
+            timer.segment = segment;
+        }
+    }
+}
+
 impl Medium for Topology {
     fn tells_transmitted(&self, from: Attachment) -> bool {
         self.segment_of(from).is_some_and(|segment| self.segments[usize::from(segment)].tells_transmitted(from))
@@ -173,6 +182,18 @@ impl Medium for Topology {
     #[inline(always)]
     fn segment_of(&self, attachment: Attachment) -> Option<u16> {
         Self::segment_of(self, attachment)
+    }
+
+    fn follows_clocks_of(&self) -> Vec<Attachment> {
+        self.segments.iter().flat_map(|medium| medium.follows_clocks_of()).collect()
+    }
+
+    fn clock_shown(&mut self, now: SimTime, from: Attachment, clock: Oscillator, out: &mut Vec<MediumOutput>) {
+        let segment = self.number(from);
+        let Some(medium) = self.segments.get_mut(usize::from(segment)) else { return };
+        let first = out.len();
+        medium.clock_shown(now, from, clock, out);
+        claim_timers(segment, first, out);
     }
 
     fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use chronoseal_clocksync::as6802::{Effect, Parameters, Refusal, SynchronisationClient, SynchronisationMaster};
+use chronoseal_core::oscillator::RateDeviation;
 use chronoseal_core::{DiscardReason, Duration, EventKind, LocalTime, NodeId};
 use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
 
@@ -59,6 +60,17 @@ impl Clock {
             Self::Cluster(_) => LocalTime::ZERO + (cluster - self.cluster_time(LocalTime::ZERO)),
             Self::TimeAware(clock) => clock.local_time(cluster),
         }
+    }
+
+    /// What it shows at a time of the oscillator and how much faster than that it runs, where stations and switches make the time
+    /// themselves and it is one of them.
+    pub(crate) fn shown(&self, local: LocalTime) -> Option<(LocalTime, RateDeviation)> {
+        let rate = match self {
+            Self::Beacon(_) => return None,
+            Self::Cluster(_) => RateDeviation::ZERO,
+            Self::TimeAware(clock) => clock.rate(),
+        };
+        self.is_synchronised().then(|| (LocalTime::ZERO + self.cluster_time(local), rate))
     }
 
     /// When the clock counts as lost if no beacon comes; `None` if it is not following one.

@@ -96,6 +96,11 @@ impl TimeAwareClock {
         self.clock.as_ref().map_or(Duration::ZERO, |clock| clock.shown(local))
     }
 
+    /// How much faster than its oscillator it runs.
+    pub(crate) fn rate(&self) -> RateDeviation {
+        self.clock.as_ref().map_or(RateDeviation::ZERO, |clock| clock.system().rate())
+    }
+
     pub(crate) fn local_time(&self, cluster: Duration) -> LocalTime {
         self.clock.as_ref().map_or(LocalTime::MAX, |clock| clock.local_time(cluster))
     }

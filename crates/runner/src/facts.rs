@@ -34,10 +34,10 @@ pub(crate) fn segment(prepared: &Prepared<'_>, id: SegmentId) -> SegmentMeta {
     }
 }
 
-/// The switches of a segment whose clocks frames in slots go by.
+/// The switches of a segment whose clocks frames go by, in slots or through gates.
 fn switches(prepared: &Prepared<'_>, id: SegmentId) -> impl Iterator<Item = u16> {
     let plan = prepared.plan();
-    let have_own = prepared.kind(id).precision(prepared, id).is_some() && prepared.has_slots(id);
+    let have_own = prepared.kind(id).has_own_clocks(prepared, id);
     let own = if have_own { plan.segments[id.index()].own_nodes.len() } else { 0 };
     (0..own).map(move |index| plan.own_node(id, index).0)
 }

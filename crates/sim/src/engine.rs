@@ -1,7 +1,7 @@
 //! The engine: lets time pass from one event to the next, and takes what the medium gives to the nodes.
 
 use chronoseal_core::{Command, SimTime, TxToken};
-use chronoseal_media::medium::{FrameId, FrameLabel, Medium, MediumOutput};
+use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, Medium, MediumOutput};
 
 use crate::observe::Observer;
 use crate::queue::{Class, Happening};
@@ -37,6 +37,11 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
 
     /// Starts the medium and every node, and lets time pass until `until`. False if `keep_going` stopped it.
     pub fn run_until(&mut self, until: SimTime, keep_going: &mut dyn FnMut(SimTime) -> bool) -> bool {
+        for Attachment { node, port } in self.world.medium.follows_clocks_of() {
+            if let Some(station) = self.stations.get_mut(node.index()) {
+                station.clock_ports.push(port);
+            }
+        }
         self.command(Command::Start);
         let world = &mut self.world;
         world.medium.start(world.now, &mut world.frames, &mut world.outputs);
@@ -172,7 +177,7 @@ mod tests {
     use chronoseal_core::{
         Duration, Event, HandleError, Input, LocalTime, Node, NodeId, Oscillator, Output, PortId, Priority, Transmit,
     };
-    use chronoseal_media::medium::{Attachment, FrameStore, MediumTimer};
+    use chronoseal_media::medium::{FrameStore, MediumTimer};
 
     use super::*;
     use crate::FrameContext;

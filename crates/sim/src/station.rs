@@ -113,6 +113,8 @@ pub(crate) struct Station {
     hosts: Vec<HostInterface<Arrived>>,
     /// Of a gateway.
     pub(crate) inputs: Option<Box<Inputs>>,
+    /// The ports of which the medium wants to know what the clock shows.
+    pub(crate) clock_ports: Vec<PortId>,
     rng: ChaCha8Rng,
 }
 
@@ -121,6 +123,7 @@ impl Station {
     pub(crate) fn new(setup: NodeSetup, seed: u64) -> Self {
         Self {
             inputs: setup.is_gateway.then(Box::default),
+            clock_ports: Vec::new(),
             wake_at: None,
             busy: false,
             waiting: VecDeque::new(),

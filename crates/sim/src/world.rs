@@ -1,8 +1,8 @@
 //! What lies between a node and the medium: time, processors, frames on their way, and who watches.
 
 use chronoseal_core::{
-    DiscardReason, Duration, Event, EventKind, FramePart, Input, LocalTime, Output, PortId, Priority, SimTime,
-    Transmit, TxToken, Work,
+    DiscardReason, Duration, Event, EventKind, FramePart, Input, LocalTime, Oscillator, Output, PortId, Priority,
+    SimTime, Transmit, TxToken, Work,
 };
 use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput};
 
@@ -147,7 +147,7 @@ impl<M: Medium, O: Observer> World<M, O> {
             match &mut station.setup.node.poll_output(now, self.frames.buffer(self.scratch)) {
                 Output::Work(work) => {
                     if self.begin_work(station, work) {
-                        return;
+                        return self.tell_clock(station, now);
                     }
                 }
                 Output::Transmit(transmit) => self.take_scratch(station, transmit),
@@ -173,11 +173,29 @@ impl<M: Medium, O: Observer> World<M, O> {
                     if let Some(at) = station.ask_for_wake(self.now, *wake) {
                         self.queue.push(at, Happening::wake(station.setup.id));
                     }
-                    return;
+                    return self.tell_clock(station, now);
                 }
                 // Outputs this engine does not know ask nothing of it.
                 _ => {}
             }
+        }
+    }
+
+    /// Tells the medium what the clock of a station shows, if it does something by it.
+    #[inline(always)]
+    fn tell_clock(&mut self, station: &Station, now: LocalTime) {
+        if !station.clock_ports.is_empty() {
+            self.tell_clock_of(station, now);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_clock_of(&mut self, station: &Station, now: LocalTime) {
+        for port in &station.clock_ports {
+            let Some((shown, rate)) = station.setup.node.shown_time(*port, now) else { continue };
+            let clock = Oscillator::through(self.now, shown, station.setup.oscillator.rate().together(rate));
+            let from = Attachment { node: station.setup.id, port: *port };
+            self.medium.clock_shown(self.now, from, clock, &mut self.outputs);
         }
     }
 

@@ -216,6 +216,11 @@ impl Kind for EthernetKind {
         matches!(network.sync, Sync::As6802 | Sync::Gptp).then_some(network.precision)
     }
 
+    fn has_own_clocks(&self, prepared: &Prepared<'_>, segment: SegmentId) -> bool {
+        let (view, schedule) = parts(prepared, segment);
+        medium::network(prepared, view, schedule).config().has_own_clocks()
+    }
+
     fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let network = parts(prepared, segment).0.segment;
         match network.sync {

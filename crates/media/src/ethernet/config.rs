@@ -76,6 +76,20 @@ pub struct NetworkConfig {
     pub seed: u64,
 }
 
+impl NetworkConfig {
+    /// True if switches have clocks of their own by which frames go: in slots, or through gates. Else the table and all gates follow
+    /// the time in which the run is counted.
+    pub fn has_own_clocks(&self) -> bool {
+        let make_the_time = self.clocks.is_some() || self.time_aware.is_some();
+        make_the_time && (!self.schedule.slots.is_empty() || self.has_gates())
+    }
+
+    fn has_gates(&self) -> bool {
+        let changes = |psfp: &PsfpConfig| psfp.gates.iter().any(|gate| gate.list.changes());
+        self.ports.values().any(|port| port.gates.is_some()) || self.psfp.values().any(changes)
+    }
+}
+
 /// How scheduled frames are integrated with those of lower classes on a line (SAE AS6802).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Integration {

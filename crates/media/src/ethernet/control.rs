@@ -19,7 +19,7 @@ use chronoseal_wire::virtual_link;
 use super::config::{Ends, NetworkConfig};
 use super::forwarding::Forwarded;
 use super::ways::HopId;
-use super::{Network, Timer, slot_clocks};
+use super::{Network, Timer};
 use crate::line;
 use crate::medium::{FrameId, FrameLabel, FrameStore, MediumOutput};
 
@@ -90,7 +90,7 @@ impl Control {
             machine: SynchronisationClient::new(&clocks.parameters, clocks.compression_masters.len()),
             wake_at: None,
         };
-        let follows = |switch: &usize| slot_clocks::have_own(config) && !clocks.compression_masters.contains(switch);
+        let follows = |switch: &usize| config.has_own_clocks() && !clocks.compression_masters.contains(switch);
         let following = (0..config.switches.len()).filter(follows).map(following).collect();
         let (clocks, numbers, ways) = (clocks.clone(), BTreeMap::new(), Vec::new());
         let mut control = Self { clocks, compressing, following, numbers, ways };

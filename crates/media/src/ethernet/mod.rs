@@ -8,7 +8,7 @@
 //! ```
 //!
 //! One switch with its stations is the network with one switch; nothing here is made for it alone. Every switch follows the
-//! table by the time in which the run is counted, or by a clock of its own (`slot_clocks`).
+//! table and opens its gates by the time in which the run is counted, or by a clock of its own (`slot_clocks`, `gate_clocks`).
 
 mod beacon;
 mod config;
@@ -17,6 +17,7 @@ mod egress;
 mod executor;
 mod filter;
 mod forwarding;
+mod gate_clocks;
 mod impairments;
 mod ingress;
 mod macsec;
@@ -34,7 +35,7 @@ mod time_aware;
 mod ways;
 
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
-use chronoseal_core::{DiscardReason, Duration, NodeId, PortId, Priority, SimTime, StreamId};
+use chronoseal_core::{DiscardReason, Duration, NodeId, Oscillator, PortId, Priority, SimTime, StreamId};
 
 use self::beacon::BeaconTree;
 pub use self::config::{
@@ -189,7 +190,7 @@ impl Network {
         };
         let beacon_tree = BeaconTree::new(&config);
         let ways = Ways::new(&config);
-        Self {
+        let mut network = Self {
             filter: Filter::new(&config, &ways, beacon_tree.brings(count)),
             link_of_node,
             pairs,
@@ -226,7 +227,9 @@ impl Network {
                 .collect(),
             ways,
             config,
-        }
+        };
+        network.open_gates(SimTime::ZERO);
+        network
     }
 
     /// What it was built from.
@@ -331,6 +334,14 @@ impl Medium for Network {
     fn tells_transmitted(&self, _: Attachment) -> bool {
         // Of messages that ask for a stamp, and no others.
         self.time_aware.is_some()
+    }
+
+    fn follows_clocks_of(&self) -> Vec<Attachment> {
+        self.slot_clocks.gates.stations().collect()
+    }
+
+    fn clock_shown(&mut self, now: SimTime, from: Attachment, clock: Oscillator, out: &mut Vec<MediumOutput>) {
+        self.gates_of_station_follow(now, from, clock, out);
     }
 
     fn start(&mut self, now: SimTime, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {

@@ -1,13 +1,15 @@
-//! The clocks by which switches keep to the schedule table.
+//! The clocks by which switches keep to the schedule table and open their gates.
 //!
 //! With a beacon, or with ideal clocks, that is the time in which the run is counted, for all switches. Where stations and switches make
 //! the time themselves, each switch has its own: its windows, its dispatch times and the starts that its lines and those of its
-//! stations are kept free for go by it. While it has none it takes no scheduled frame and keeps nothing free.
+//! stations are kept free for go by it. While it has none it takes no scheduled frame and keeps nothing free. What its gates go by
+//! is in [`super::gate_clocks`].
 
 use chronoseal_core::oscillator::RateDeviation;
 use chronoseal_core::{DiscardReason, Duration, LocalTime, Oscillator, SimTime};
 
 use super::config::NetworkConfig;
+use super::gate_clocks::GateClocks;
 use super::{Network, Timer};
 use crate::medium::{FrameStore, MediumOutput};
 
@@ -24,17 +26,19 @@ pub(super) struct SlotClocks {
     asked: Vec<Option<SimTime>>,
     /// By clock: the lines that are kept free by it.
     lines: Vec<Vec<usize>>,
+    /// Of gates.
+    pub(super) gates: GateClocks,
 }
 
 impl SlotClocks {
     /// How many clocks a network has, and that of each switch.
     pub(super) fn of(config: &NetworkConfig) -> (usize, impl Fn(usize) -> usize) {
-        let are_own = have_own(config);
+        let are_own = config.has_own_clocks();
         (if are_own { config.switches.len() } else { 1 }, move |switch| if are_own { switch } else { 0 })
     }
 
     pub(super) fn new(config: &NetworkConfig) -> Self {
-        let are_own = have_own(config);
+        let are_own = config.has_own_clocks();
         let (count, clock_of) = Self::of(config);
         let mut lines = vec![Vec::new(); count];
         for line in 0..2 * config.links.len() {
@@ -44,17 +48,18 @@ impl SlotClocks {
             }
         }
         let shown = vec![(!are_own).then(Oscillator::default); count];
-        Self { are_own, shown, asked: vec![None; count], lines }
+        let gates = GateClocks::new(config, shown.clone(), &clock_of);
+        Self { are_own, shown, asked: vec![None; count], lines, gates }
     }
 
-    fn of_switch(&self, switch: usize) -> usize {
+    pub(super) fn of_switch(&self, switch: usize) -> usize {
         if self.are_own { switch } else { 0 }
     }
 }
 
-/// Slots by clocks of the network's own. Without slots nobody asks for them.
-pub(super) fn have_own(config: &NetworkConfig) -> bool {
-    (config.clocks.is_some() || config.time_aware.is_some()) && !config.schedule.slots.is_empty()
+/// True if a clock that was known to show one thing shows the same if it is looked at again.
+pub(super) fn goes_on(now: SimTime, old: Oscillator, new: Oscillator) -> bool {
+    old.rate() == new.rate() && (new.local(now) - old.local(now)).abs() <= ROUNDING
 }
 
 impl Network {
@@ -79,13 +84,11 @@ impl Network {
         let clock = self.slot_clocks.of_switch(switch);
         let new = shows.map(|(shown, rate)| Oscillator::through(now, LocalTime::ZERO + shown, rate));
         let old = self.slot_clocks.shown[clock];
-        let goes_on = |(old, new): (Oscillator, Oscillator)| {
-            old.rate() == new.rate() && (new.local(now) - old.local(now)).abs() <= ROUNDING
-        };
-        if old.is_none() && new.is_none() || old.zip(new).is_some_and(goes_on) {
+        if old.is_none() && new.is_none() || old.zip(new).is_some_and(|(old, new)| goes_on(now, old, new)) {
             return;
         }
         self.slot_clocks.shown[clock] = new;
+        self.gates_of_switch_follow(now, clock, new, out);
         for line in self.slot_clocks.lines[clock].clone() {
             self.lines[line].follow(new);
             if let Some(port) = &mut self.ports[line] {

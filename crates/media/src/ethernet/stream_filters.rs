@@ -62,6 +62,7 @@ impl Network {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) -> Option<(FrameId, Priority)> {
+        let shown = self.gates_shown_behind(now, line);
         let Some(guards) = &mut self.guards else { return Some((frame, priority)) };
         let place = guards.behind[line];
         let Some((_, psfp)) = place.and_then(|place| guards.switches.get_mut(place as usize)) else {
@@ -77,7 +78,7 @@ impl Network {
             sdu_len: (len - header) as u32,
             frame_len: (len + FCS_LEN) as u32,
         };
-        let passed = match psfp.judge(now, &arrived) {
+        let passed = match psfp.judge(now, shown, &arrived) {
             Ok(passed) => passed,
             Err(reason) => {
                 self.discard(self.judges[line], frame, stream, reason, frames, out);

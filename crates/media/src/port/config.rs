@@ -67,7 +67,7 @@ pub enum Selection {
 /// A list of gate operations that repeats, IEEE 802.1Q-2022 §8.6.8.4.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GateControlList {
-    /// When a cycle begins, counted from the start of the run.
+    /// When a cycle begins by the clock of the port.
     pub base_time: Duration,
     /// After this the list repeats.
     pub cycle: Duration,

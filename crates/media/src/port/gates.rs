@@ -1,8 +1,13 @@
 //! When the gates of a port are open: IEEE 802.1Q-2022 §8.6.8.4.
+//!
+//! Cycles are counted by a clock. Without one no list is followed yet, and the gates are as *AdminGateStates* leaves them: all open
+//! (§8.6.9.4). What the clock shows decides at every instant which entry holds, so that a clock that is set forth over the start of an entry
+//! is in that entry at once, and one that is set back over it is in the entry before until it comes to the start again: no entry is
+//! skipped that lasts longer than the step, and none begins a cycle of its own.
 
 use std::cell::Cell;
 
-use chronoseal_core::{Duration, Priority, SimTime};
+use chronoseal_core::{Duration, LocalTime, Oscillator, Ppm, Priority, SimTime};
 
 use super::config::{GateControlList, TRAFFIC_CLASSES};
 
@@ -15,6 +20,10 @@ pub(super) struct Windows {
     windows: Vec<(Duration, Duration)>,
     /// What it is if there are no windows.
     is_always_open: bool,
+    /// What it is while no list is followed.
+    is_open_at_first: bool,
+    /// By what the cycles are counted, once there is something.
+    clock: Option<Oscillator>,
     /// What was asked for last, and from when until when that holds: time goes on, and most looks are at the same window.
     last: Cell<(SimTime, SimTime, Gate)>,
 }
@@ -39,6 +48,8 @@ impl Windows {
             cycle: Duration::ZERO,
             windows: Vec::new(),
             is_always_open,
+            is_open_at_first: is_always_open,
+            clock: Some(Oscillator::new(Duration::ZERO, Ppm(0))),
             last: Cell::new(NEVER),
         }
     }
@@ -64,26 +75,65 @@ impl Windows {
         }
         match merged.is_empty() {
             true => Self::fixed(false),
-            false => Self { base_time, cycle, windows: merged, is_always_open: false, last: Cell::new(NEVER) },
+            false => Self { base_time, cycle, windows: merged, ..Self::fixed(false) },
         }
+    }
+
+    /// The same gate, which is open or closed while no list is followed.
+    const fn at_first(mut self, is_open: bool) -> Self {
+        self.is_open_at_first = is_open;
+        self
+    }
+
+    /// Counts cycles by what a clock shows from now on; without one no list is followed.
+    fn follow(&mut self, clock: Option<Oscillator>) {
+        self.clock = clock;
+        self.last.set(NEVER);
+    }
+
+    /// What the gate is all the time until its clock is another one, if it has no windows to follow.
+    #[inline]
+    fn constant(&self) -> Option<bool> {
+        match self.clock {
+            Some(_) if self.windows.is_empty() => Some(self.is_always_open),
+            Some(_) => None,
+            None => Some(self.is_open_at_first),
+        }
+    }
+
+    /// What its clock shows.
+    #[inline]
+    fn shown(&self, at: SimTime) -> SimTime {
+        self.clock.map_or(at, |clock| SimTime::ZERO + clock.local(at).since_zero())
+    }
+
+    /// When its clock shows a time.
+    #[inline]
+    fn when(&self, shown: SimTime) -> SimTime {
+        self.clock.map_or(shown, |clock| clock.sim(LocalTime::ZERO + shown.since_zero()))
     }
 
     /// The gate at a time.
     #[inline]
     pub(super) fn at(&self, now: SimTime) -> Gate {
-        if self.windows.is_empty() {
-            return if self.is_always_open { Gate::Open(None) } else { Gate::Closed(None) };
+        if let Some(is_open) = self.constant() {
+            return if is_open { Gate::Open(None) } else { Gate::Closed(None) };
         }
         let (from, until, gate) = self.last.get();
         if from <= now && now < until {
             return gate;
         }
-        let found = self.look_up(now);
-        self.last.set(found);
-        found.2
+        let (from, until, gate) = self.look_up(self.shown(now));
+        let found = (self.when(from), self.when(until));
+        let gate = match gate {
+            Gate::Open(_) => Gate::Open(Some(found.1)),
+            Gate::Closed(_) => Gate::Closed(Some(found.1)),
+        };
+        self.last.set((found.0, found.1, gate));
+        gate
     }
 
-    /// The gate at a time, and from when until when it is so.
+    /// The gate when its clock shows a time, and from when until when by the clock it is so.
     fn look_up(&self, now: SimTime) -> (SimTime, SimTime, Gate) {
         let phase = (now.since_zero() - self.base_time).rem_floor(self.cycle);
         let start = now - phase;
@@ -108,33 +158,34 @@ impl Windows {
     ///
     /// It is open now, and what is known of that is kept for the looks to come.
     pub(super) fn opens_after(&self, closes: SimTime) -> SimTime {
-        if self.windows.is_empty() {
+        if self.constant().is_some() {
             return closes;
         }
-        match self.look_up(closes).2 {
-            Gate::Closed(Some(opens)) => opens,
+        match self.look_up(self.shown(closes)).2 {
+            Gate::Closed(Some(opens)) => self.when(opens),
             Gate::Open(_) | Gate::Closed(None) => closes,
         }
     }
 
-    /// How long it is open from one time to another.
+    /// How long it is open from one time to another, by its clock.
     pub(super) fn open_between(&self, from: SimTime, until: SimTime) -> Duration {
         if until <= from {
             return Duration::ZERO;
         }
-        if self.windows.is_empty() {
-            return if self.is_always_open { until - from } else { Duration::ZERO };
+        if let Some(is_open) = self.constant() {
+            return if is_open { until - from } else { Duration::ZERO };
         }
         match self.at(from) {
-            Gate::Open(Some(closes)) if until <= closes => return until - from,
             Gate::Closed(Some(opens)) if until <= opens => return Duration::ZERO,
+            Gate::Open(Some(closes)) if until <= closes => return self.shown(until) - self.shown(from),
             Gate::Open(_) | Gate::Closed(_) => {}
         }
+        let (from, until) = (self.shown(from), self.shown(until));
         let (whole, rest) = ((until - from).div_floor(self.cycle), (until - from).rem_floor(self.cycle));
         let mut open = self.open_in_cycle() * whole;
         let (mut at, end) = (from, from + rest);
         while at < end {
-            at = match self.at(at) {
+            at = match self.look_up(at).2 {
                 Gate::Open(closes) => {
                     let closes = closes.unwrap_or(end).min(end);
                     open += closes - at;
@@ -146,17 +197,17 @@ impl Windows {
         open
     }
 
-    /// When it has been open for a time, from another time on.
+    /// When it has been open for a time by its clock, from another time on.
     pub(super) fn after_open(&self, from: SimTime, open: Duration) -> SimTime {
-        if self.windows.is_empty() {
-            return if self.is_always_open { from + open } else { SimTime::MAX };
+        if let Some(is_open) = self.constant() {
+            return if is_open { from + open } else { SimTime::MAX };
         }
         let in_cycle = self.open_in_cycle();
         // A cycle less than there are, so that the end of the last one is found by walking.
         let whole = ((open - Duration::from_ps(1)).div_floor(in_cycle)).max(0);
-        let (mut at, mut left) = (from + self.cycle * whole, open - in_cycle * whole);
+        let (mut at, mut left) = (self.shown(from) + self.cycle * whole, open - in_cycle * whole);
         while left > Duration::ZERO {
-            at = match self.at(at) {
+            at = match self.look_up(at).2 {
                 Gate::Open(closes) => {
                     let used = closes.map_or(left, |closes| left.min(closes - at));
                     left -= used;
@@ -166,7 +217,7 @@ impl Windows {
                 Gate::Closed(None) => return SimTime::MAX,
             };
         }
-        at
+        self.when(at)
     }
 
     fn open_in_cycle(&self) -> Duration {
@@ -202,13 +253,23 @@ impl Gates {
             Windows::new((list.base_time - early).rem_floor(list.cycle), list.cycle, found.into_iter())
         };
         let class = |class: usize| match class < TRAFFIC_CLASSES {
-            true => windows(&|entry| list.entries[entry].open >> class & 1 == 1, Duration::ZERO),
+            true => windows(&|entry| list.entries[entry].open >> class & 1 == 1, Duration::ZERO).at_first(true),
             false => Windows::fixed(true),
         };
         Self {
             classes: std::array::from_fn(class),
-            held: windows(&|entry| list.entries[entry].hold, list.hold_advance),
+            held: windows(&|entry| list.entries[entry].hold, list.hold_advance).at_first(false),
         }
+    }
+
+    /// Counts cycles by what a clock shows from now on; without one no list is followed.
+    pub(super) fn follow(&mut self, clock: Option<Oscillator>) {
+        self.classes.iter_mut().chain([&mut self.held]).for_each(|gate| gate.follow(clock));
+    }
+
+    /// By what cycles are counted.
+    pub(super) fn clock(&self) -> Option<Oscillator> {
+        self.held.clock
     }
 
     /// The gate of a class.
@@ -255,6 +316,43 @@ mod tests {
     use super::*;
 
     proptest! {
+        /// A gate that goes by a clock against one that goes by the time of the run, asked for the time that the clock shows.
+        #[test]
+        fn a_gate_is_what_its_list_says_when_its_clock_shows_it(
+            entries in proptest::collection::vec((any::<bool>(), 1i64..9), 1..6), base in -30i64..30,
+            offset in -50i64..50, percent in -20i64..20, from in 0i64..60, length in 0i64..90, open in 1i64..40,
+        ) {
+            let ps = Duration::from_ps;
+            let list = GateControlList {
+                base_time: ps(base),
+                cycle: ps(entries.iter().map(|(_, lasts)| lasts).sum()),
+                entries: entries.iter()
+                    .map(|(open, lasts)| GateEntry { open: u8::from(*open) << 3, hold: false, lasts: ps(*lasts) })
+                    .collect(),
+                hold_advance: ps(0),
+            };
+            let clock = Oscillator::new(ps(offset), Ppm(percent * 10_000_000));
+            let shown = |at: SimTime| SimTime::ZERO + clock.local(at).since_zero();
+            let (plain, mut gates) = (Gates::new(Some(&list)), Gates::new(Some(&list)));
+            gates.follow(Some(clock));
+            let (plain, gate, now) = (plain.of(3), gates.of(3), SimTime::from_ps(from));
+            let first = |shown: SimTime| clock.sim(LocalTime::ZERO + shown.since_zero());
+            let expected = match plain.at(shown(now)) {
+                Gate::Open(until) => Gate::Open(until.map(first)),
+                Gate::Closed(until) => Gate::Closed(until.map(first)),
+            };
+            prop_assert_eq!(gate.at(now), expected);
+            let later = now + ps(length);
+            // A gate that is always open goes by no clock.
+            if gate.constant().is_none() {
+                prop_assert_eq!(gate.open_between(now, later), plain.open_between(shown(now), shown(later)));
+                prop_assert_eq!(gate.after_open(now, ps(open)), first(plain.after_open(shown(now), ps(open))));
+            }
+            gates.follow(None);
+            prop_assert_eq!(gates.of(3).at(now), Gate::Open(None), "no list has begun");
+            prop_assert_eq!(gates.held().at(now), Gate::Closed(None));
+        }
+
         /// A gate against the list itself, read picosecond by picosecond.
         #[test]
         fn a_gate_is_what_its_list_says(

@@ -18,7 +18,7 @@
 //! Where nothing is configured this is [`Line`](crate::line::Line), which does the same in fewer steps; a test holds the two
 //! against each other.
 
-use chronoseal_core::{Priority, SimTime, StreamId};
+use chronoseal_core::{Oscillator, Priority, SimTime, StreamId};
 
 use self::asynchronous::Schedulers;
 use self::class_set::ClassSet;
@@ -174,8 +174,21 @@ impl Port {
     }
 
     /// Its reserved starts go by a clock from now on ([`ReservedStarts::follow`]).
-    pub fn follow(&mut self, clock: Option<chronoseal_core::Oscillator>) {
+    pub fn follow(&mut self, clock: Option<Oscillator>) {
         self.reserved.follow(clock);
+    }
+
+    /// Its gates go by a clock from now on; without one all are open, as before a list begins. Whoever says so looks at the port in the
+    /// same instant, since a frame may have to go or to wait that did not before.
+    pub fn gates_follow(&mut self, now: SimTime, clock: Option<Oscillator>) {
+        // Credit was earned by the gates as they were.
+        (0..self.classes.len()).for_each(|class| self.advance(now, class));
+        self.gates.follow(clock);
+    }
+
+    /// What its gates go by.
+    pub fn gates_clock(&self) -> Option<Oscillator> {
+        self.gates.clock()
     }
 
     /// Takes a frame of a stream into the queue of its class, and starts whichever may start.

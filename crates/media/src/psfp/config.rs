@@ -60,7 +60,7 @@ pub struct StreamGateConfig {
 /// A stream gate control list, which repeats.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StreamGateList {
-    /// When a cycle begins, counted from the start of the run.
+    /// When a cycle begins by the clock of the bridge.
     pub base_time: Duration,
     /// After this it repeats.
     pub cycle: Duration,
@@ -82,9 +82,14 @@ pub struct StreamGateEntry {
 }
 
 impl StreamGateList {
-    /// Which entry holds at a time since the start of the run, and in which cycle.
-    pub fn at(&self, since_start: Duration) -> (i64, usize) {
-        let since_base = since_start - self.base_time;
+    /// True if it matters what time it is.
+    pub fn changes(&self) -> bool {
+        self.entries.len() > 1 || self.entries.iter().any(|entry| entry.octets_max.is_some())
+    }
+
+    /// Which entry holds when the clock shows a time, and in which cycle.
+    pub fn at(&self, shown: Duration) -> (i64, usize) {
+        let since_base = shown - self.base_time;
         let (cycle, mut phase) = (since_base.div_floor(self.cycle), since_base.rem_floor(self.cycle));
         for (index, entry) in self.entries.iter().enumerate() {
             if phase < entry.lasts {

@@ -1,6 +1,6 @@
 //! Stream gates: IEEE 802.1Q-2018 §8.6.5.1.2.
 
-use chronoseal_core::{DiscardReason, Priority, SimTime};
+use chronoseal_core::{DiscardReason, Duration, Priority};
 
 use super::config::StreamGateConfig;
 
@@ -21,12 +21,14 @@ impl StreamGate {
         Self { config: config.clone(), interval: (i64::MIN, 0), passed: 0, closed: None }
     }
 
-    /// Lets an SDU of this length through, with the internal priority value that it has then.
-    pub(super) fn pass(&mut self, now: SimTime, sdu_len: u32) -> Result<Option<Priority>, DiscardReason> {
+    /// Lets an SDU of this length through, with the internal priority value that it has then. `shown` is what the clock of the bridge
+    /// shows; before it shows anything the gate is open and leaves frames their priority, as its administrative state has it.
+    pub(super) fn pass(&mut self, shown: Option<Duration>, sdu_len: u32) -> Result<Option<Priority>, DiscardReason> {
         if let Some(reason) = self.closed {
             return Err(reason);
         }
-        let interval = self.config.list.at(now.since_zero());
+        let Some(shown) = shown else { return Ok(None) };
+        let interval = self.config.list.at(shown);
         let entry = self.config.list.entries[interval.1];
         if !entry.is_open {
             self.closed = self.config.closes_on_invalid_rx.then_some(DiscardReason::GateClosedDueToInvalidRx);

@@ -15,7 +15,7 @@ mod meter;
 #[cfg(test)]
 mod tests;
 
-use chronoseal_core::{DiscardReason, Priority, SimTime, StreamId};
+use chronoseal_core::{DiscardReason, Duration, Priority, SimTime, StreamId};
 
 pub use self::config::{
     FlowMeterConfig, PsfpConfig, StreamFilterConfig, StreamGateConfig, StreamGateEntry, StreamGateList,
@@ -128,11 +128,11 @@ impl Psfp {
         }
     }
 
-    /// Judges a frame whose last bit is in.
+    /// Judges a frame whose last bit is in. `shown` is what the clock shows that gates go by, if it shows anything yet.
     ///
     /// # Errors
     /// Why it is thrown away.
-    pub fn judge(&mut self, now: SimTime, frame: &Arrived) -> Result<Passed, DiscardReason> {
+    pub fn judge(&mut self, now: SimTime, shown: Option<Duration>, frame: &Arrived) -> Result<Passed, DiscardReason> {
         let by_priority = self.first.get(frame.stream.index());
         let first =
             by_priority.and_then(|first| first.get(usize::from(frame.priority))).map_or(0, |first| *first as usize);
@@ -153,7 +153,7 @@ impl Psfp {
         counters.passing_sdus += 1;
         let ipv = match config.gate {
             None => Ok(None),
-            Some(gate) => self.gates[gate].pass(now, frame.sdu_len),
+            Some(gate) => self.gates[gate].pass(shown, frame.sdu_len),
         };
         match ipv {
             Ok(_) => counters.passing_frames += 1,

@@ -9,6 +9,15 @@ const fn at(us: i64) -> SimTime {
     SimTime::from_ps(us * 1_000_000)
 }
 
+/// What the clock of a bridge shows that counts as the run does.
+const fn shown(us: i64) -> Option<Duration> {
+    Some(Duration::from_us(us))
+}
+
+fn judge(psfp: &mut Psfp, now: SimTime, frame: &Arrived) -> Result<Passed, DiscardReason> {
+    psfp.judge(now, Some(now.since_zero()), frame)
+}
+
 /// Stream 0 at line 0 with priority 3: an SDU of this length, untagged.
 fn frame(sdu_len: u32) -> Arrived {
     let frame_len = sdu_len + 18;
@@ -109,10 +118,18 @@ fn a_gate_is_open_from_the_first_instant_of_its_interval_and_closed_from_that_of
     // The last entry goes on until the end of the cycle, which began 50 us into the run.
     for (us, expected) in [(0, Ok(None)), (50, Ok(None)), (349, Ok(None)), (350, shut), (549, shut), (550, Ok(None))] {
         for cycle in [0, 1, 1_000_000] {
-            assert_eq!(gate.pass(at(us + 1_000 * cycle), 46), expected, "{us}us of cycle {cycle}");
+            assert_eq!(gate.pass(shown(us + 1_000 * cycle), 46), expected, "{us}us of cycle {cycle}");
         }
     }
-    assert_eq!(gate.pass(at(350) - Duration::from_ps(1), 46), Ok(None));
+    assert_eq!(gate.pass(shown(350).map(|at| at - Duration::from_ps(1)), 46), Ok(None));
+}
+
+#[test]
+fn a_gate_whose_bridge_has_no_clock_yet_is_open_and_leaves_frames_their_priority() {
+    let other = StreamGateEntry { ipv: Some(Priority(6)), octets_max: Some(10), ..closed(1_000) };
+    let mut gate = StreamGate::new(&gate(vec![other]));
+    assert_eq!(gate.pass(None, 1_000), Ok(None));
+    assert_eq!(gate.pass(shown(0), 46), Err(DiscardReason::StreamGateClosed));
 }
 
 #[test]
@@ -120,7 +137,7 @@ fn an_interval_lets_as_many_octets_pass_as_it_has_and_the_next_begins_anew() {
     let mut gate = StreamGate::new(&gate(vec![open(500, Some(150)), open(500, Some(100))]));
     let full = Err(DiscardReason::IntervalOctetsExceeded);
     let came = [(100, 100), (110, 51), (120, 50), (130, 1), (550, 100), (560, 1), (1_050, 150), (1_060, 1)];
-    let passed = came.map(|(us, len)| gate.pass(at(us), len));
+    let passed = came.map(|(us, len)| gate.pass(shown(us), len));
     assert_eq!(passed, [Ok(None), full, Ok(None), full, Ok(None), full, Ok(None), full]);
 }
 
@@ -135,18 +152,18 @@ fn a_gate_closes_for_good_only_if_it_is_told_to() {
     let shut = Err(DiscardReason::StreamGateClosed);
     let came = [(100, 11), (600, 1), (1_100, 1)];
     assert_eq!(
-        came.map(|(us, len)| on_rx.pass(at(us), len)),
+        came.map(|(us, len)| on_rx.pass(shown(us), len)),
         [full, shut, Err(DiscardReason::GateClosedDueToInvalidRx)]
     );
     let for_good = Err(DiscardReason::GateClosedDueToOctetsExceeded);
-    assert_eq!(came.map(|(us, len)| on_octets.pass(at(us), len)), [full, for_good, for_good]);
+    assert_eq!(came.map(|(us, len)| on_octets.pass(shown(us), len)), [full, for_good, for_good]);
 }
 
 #[test]
 fn an_open_interval_gives_its_internal_priority() {
     let entry = |ipv| StreamGateEntry { ipv: Some(Priority(ipv)), ..open(500, None) };
     let mut gate = StreamGate::new(&gate(vec![entry(5), entry(2)]));
-    assert_eq!([100, 600].map(|us| gate.pass(at(us), 46)), [Ok(Some(Priority(5))), Ok(Some(Priority(2)))]);
+    assert_eq!([100, 600].map(|us| gate.pass(shown(us), 46)), [Ok(Some(Priority(5))), Ok(Some(Priority(2)))]);
 }
 
 fn psfp(filters: Vec<StreamFilterConfig>) -> Psfp {
@@ -164,10 +181,10 @@ fn the_first_filter_that_matches_judges_and_a_frame_that_none_matches_passes() {
     let mut psfp = psfp(vec![of_stream, of_priority, of_line]);
     let long = |stream, priority, line| Arrived { stream: StreamId(stream), priority, line, ..frame(61) };
     let refused = Err(DiscardReason::MaxSduExceeded);
-    assert_eq!(psfp.judge(at(100), &long(0, 5, 2)), refused);
-    assert_eq!(psfp.judge(at(100), &long(7, 5, 2)), refused);
-    assert_eq!(psfp.judge(at(100), &long(7, 4, 2)), refused);
-    assert_eq!(psfp.judge(at(100), &long(7, 4, 3)), Ok(Passed::default()));
+    assert_eq!(judge(&mut psfp, at(100), &long(0, 5, 2)), refused);
+    assert_eq!(judge(&mut psfp, at(100), &long(7, 5, 2)), refused);
+    assert_eq!(judge(&mut psfp, at(100), &long(7, 4, 2)), refused);
+    assert_eq!(judge(&mut psfp, at(100), &long(7, 4, 3)), Ok(Passed::default()));
     let matched: Vec<u64> = psfp.counters().map(|counters| counters.matching_frames).collect();
     assert_eq!(matched, [1, 1, 1]);
 }
@@ -177,7 +194,8 @@ fn counters_follow_a_frame_through_size_gate_and_meter() {
     let filter = StreamFilterConfig { max_sdu: Some(82), gate: Some(0), meter: Some(0), ..Default::default() };
     let mut psfp = psfp(vec![filter]);
     // 100 bytes each with header and checksum: two fit the bucket, the third is red; then one too long, and one too early.
-    let came = [(100, 82), (100, 82), (100, 82), (100, 83), (600, 46)].map(|(us, len)| psfp.judge(at(us), &frame(len)));
+    let came =
+        [(100, 82), (100, 82), (100, 82), (100, 83), (600, 46)].map(|(us, len)| judge(&mut psfp, at(us), &frame(len)));
     let ok = Ok(Passed::default());
     let [red, long, shut] =
         [DiscardReason::MeteredRed, DiscardReason::MaxSduExceeded, DiscardReason::StreamGateClosed].map(Err);
@@ -195,9 +213,9 @@ fn one_oversize_frame_blocks_a_filter_that_is_told_to() {
     };
     for (blocks, last) in [(false, Ok(Passed::default())), (true, Err(DiscardReason::StreamBlocked))] {
         let mut psfp = psfp(vec![filter(blocks)]);
-        assert_eq!(psfp.judge(at(0), &frame(100)), Ok(Passed::default()));
-        assert_eq!(psfp.judge(at(1), &frame(101)), Err(DiscardReason::MaxSduExceeded));
-        assert_eq!(psfp.judge(at(2), &frame(46)), last);
+        assert_eq!(judge(&mut psfp, at(0), &frame(100)), Ok(Passed::default()));
+        assert_eq!(judge(&mut psfp, at(1), &frame(101)), Err(DiscardReason::MaxSduExceeded));
+        assert_eq!(judge(&mut psfp, at(2), &frame(46)), last);
     }
 }
 
@@ -256,7 +274,7 @@ proptest! {
         let mut expected = vec![0; filters.len()];
         for (stream, priority, line) in frames {
             let arrived = Arrived { stream: StreamId(stream), line, priority, ..frame(100) };
-            prop_assert_eq!(psfp.judge(at(0), &arrived), Ok(Passed::default()));
+            prop_assert_eq!(judge(&mut psfp, at(0), &arrived), Ok(Passed::default()));
             let judges = filters.iter().position(|filter| filter.matches(&arrived));
             judges.into_iter().for_each(|filter| expected[filter] += 1);
         }

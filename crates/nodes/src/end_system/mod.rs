@@ -20,6 +20,7 @@ mod virtual_link;
 
 use std::collections::VecDeque;
 
+use chronoseal_core::oscillator::RateDeviation;
 use chronoseal_core::{
     Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Operation, Output, PortId,
     Transmit, Work,
@@ -458,5 +459,9 @@ impl Node for EndSystem {
             return Output::Timeout(self.due_at);
         }
         self.go_on(now, frame)
+    }
+
+    fn shown_time(&self, _: PortId, now: LocalTime) -> Option<(LocalTime, RateDeviation)> {
+        self.clock.shown(now)
     }
 }

@@ -21,6 +21,7 @@ mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use chronoseal_core::oscillator::RateDeviation;
 use chronoseal_core::{
     Command, DiscardReason, Duration, Event, EventKind, FramePart, HandleError, Input, LocalTime, Node, NodeBase,
     Operation, Output, PortId, StreamId, Transmit, TxToken, Work,
@@ -407,5 +408,13 @@ impl Node for Gateway {
 
     fn parts(&self) -> &[FramePart] {
         &self.parts
+    }
+
+    fn shown_time(&self, port: PortId, now: LocalTime) -> Option<(LocalTime, RateDeviation)> {
+        if matches!(self.life, Life::Away { .. }) {
+            return None;
+        }
+        let (stack, port) = self.inside(port);
+        self.stacks[stack].shown_time(port, now)
     }
 }

@@ -7,6 +7,7 @@ mod boxes;
 mod changed;
 mod clusters;
 mod gated;
+mod gated_clusters;
 mod integration;
 #[path = "../../../xtask/src/contradictions/network/mod.rs"]
 mod network;
@@ -24,7 +25,7 @@ use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, Place, Risk, Span, Str
 use chronoseal_analysis::{synthesize, verify};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, Duration, StreamId, statistics};
-use chronoseal_scenario::plan::{Ethernet, Plan};
+use chronoseal_scenario::plan::{Ethernet, Plan, SegmentId};
 use chronoseal_scenario::{NoFiles, load};
 
 use network::{Network, Scope};
@@ -56,10 +57,12 @@ struct Outcome {
     can_be_policed: bool,
     /// Something can spoil clocks, or lose frames that keep them together.
     are_clocks_at_risk: bool,
-    /// Stations that have never joined a cluster, or left it.
+    /// Stations that have never joined a cluster, and stations and switches that have left it.
     strayed: Vec<String>,
     /// How far clocks of a cluster were apart.
     spread: Duration,
+    /// By how much one of them was corrected that had joined.
+    corrected: Duration,
     /// Frames absent from slots two cycles after all clocks had joined or later, of streams of which no risk tells.
     absent: Vec<String>,
 }
@@ -104,9 +107,12 @@ fn outcome(plan: &Plan) -> Option<Outcome> {
     outcome.can_be_policed = risks.iter().any(is_policed);
     outcome.are_clocks_at_risk = risks.iter().any(|risk| risk.stream.is_none());
     let nodes = (0..plan.nodes.len()).map(|node| chronoseal_core::NodeId(node as u16));
-    outcome.strayed =
-        nodes.filter(|node| !finished.observer.kept_time(*node)).map(|node| plan.node_name(node)).collect();
+    let own = |id: SegmentId| (0..plan.segments[id.index()].own_nodes.len()).map(move |index| plan.own_node(id, index));
+    let switches = plan.segment_ids().flat_map(own).filter(|node| finished.observer.has_left(*node));
+    let strayed = nodes.filter(|node| !finished.observer.kept_time(*node)).chain(switches);
+    outcome.strayed = strayed.map(|node| plan.node_name(node)).collect();
     outcome.spread = finished.observer.spread();
+    outcome.corrected = finished.observer.corrected();
     let cycle = Ethernet::first(plan).map_or(Duration::ZERO, |view| view.segment.cluster_cycle);
     let is_at_risk = |stream| risks.iter().any(|risk| risk.stream.is_none_or(|own| own == stream));
     let absent = finished.observer.absent(cycle * 2).filter(|(_, stream, _)| !is_at_risk(*stream));

@@ -23,7 +23,7 @@ fn text(number: u64) -> String {
     match number % 3 {
         0 => Network::of(number / 3, Scope::Lossless).text(),
         1 => switched::network(number / 3),
-        _ => ports::network(number / 3),
+        _ => ports::network(number / 3, &ports::ALL),
     }
 }
 

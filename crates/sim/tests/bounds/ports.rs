@@ -15,9 +15,13 @@ use super::{from_environment, outcome};
 /// So many networks are tried.
 const NETWORKS: u64 = 48;
 
-/// What ports do, and whether a station's frames are held to its bucket.
-fn ports(rng: &mut ChaCha8Rng) -> String {
-    let kind = below(rng, 6);
+/// Ports of every kind, and those that have gates.
+pub(super) const ALL: [usize; 6] = [0, 1, 2, 3, 4, 5];
+pub(super) const GATED: [usize; 4] = [3, 4, 6, 6];
+
+/// What ports of one of these kinds do, and whether a station's frames are held to its bucket.
+fn ports(rng: &mut ChaCha8Rng, kinds: &[usize]) -> String {
+    let kind = one_of(rng, kinds);
     let mut classes: Vec<String> = Vec::new();
     let mut gates = String::new();
     let preemptable = |below: usize| -> Vec<String> {
@@ -48,6 +52,20 @@ fn ports(rng: &mut ChaCha8Rng) -> String {
             classes = preemptable(one_of(rng, &[2, 6]));
             gates = "gates = { cycle = \"2ms\", entries = [{ open = [0, 1, 2, 3, 4, 5, 6, 7], lasts = \"400us\", hold = true }, { open = [0, 1, 2, 3, 4, 5, 6, 7], lasts = \"1600us\" }] }\n".to_owned();
         }
+        6 => {
+            // Windows that overlap for some classes, in a cycle that fits into no other.
+            let open = |rng: &mut ChaCha8Rng| one_of(rng, &["7", "5, 7", "0, 1", "0, 1, 5", "0, 1, 5, 7", "1"]);
+            let cycle = one_of(rng, &["1700us", "3333333ns", "900us"]);
+            let entries: Vec<String> = (0..3)
+                .map(|_| format!("{{ open = [{}], lasts = \"{}us\" }}", open(rng), one_of(rng, &[150, 180, 250])))
+                .collect();
+            gates = format!(
+                "gates = {{ cycle = \"{cycle}\", base_time = \"{}us\", entries = [{}, {{ open = [0, 1, 5, 7], lasts = \"{}us\" }}] }}\n",
+                below(rng, 4000),
+                entries.join(", "),
+                one_of(rng, &[145, 150]),
+            );
+        }
         _ => classes.extend([5, 7].map(|class| format!("{{ class = {class}, shaper = \"asynchronous\" }}"))),
     }
     let traffic_classes = if kind == 0 { one_of(rng, &["", "priorities = [0, 0, 2, 3, 4, 5, 6, 7]\n"]) } else { "" };
@@ -55,8 +73,8 @@ fn ports(rng: &mut ChaCha8Rng) -> String {
     format!("{traffic_classes}{classes}{gates}")
 }
 
-/// A network as a scenario.
-pub(super) fn network(seed: u64) -> String {
+/// A network as a scenario, with ports of one of these kinds.
+pub(super) fn network(seed: u64, kinds: &[usize]) -> String {
     let rng = &mut random::stream(seed, Purpose::Medium, 2);
     let switches = 1 + below(rng, 3);
     let nodes: Vec<usize> = (0..switches + 1 + below(rng, 4)).map(|node| node % switches).collect();
@@ -83,7 +101,7 @@ pub(super) fn network(seed: u64) -> String {
         }
         text += "]\n";
     }
-    let ports = ports(rng);
+    let ports = ports(rng, kinds);
     let both = one_of(rng, &[true, false]) && !ports.contains("asynchronous");
     write!(text, "[segments.network.ethernet.bridge_ports]\n{ports}").expect("a text takes all");
     if both {
@@ -127,7 +145,7 @@ fn no_frame_behind_ports_that_shape_gate_and_interrupt_is_later_than_its_bound()
     let wanted = from_environment("PORTS_NETWORKS").unwrap_or(NETWORKS);
     let (mut ratios, mut unbounded, mut lossy) = (Vec::new(), Vec::new(), 0);
     for seed in only.map_or(0..wanted, |seed| seed..seed + 1) {
-        let text = network(seed);
+        let text = network(seed, &ALL);
         let outcome = outcome(&plan_of(&text)).expect("streams without slots need no schedule");
         assert!(outcome.wrong.is_empty(), "seed {seed}:\n{}\n{text}", outcome.wrong.join("\n"));
         assert!(

@@ -40,6 +40,8 @@ pub(crate) struct Watch {
     /// How far two of them were apart that were read within this time.
     cycle: Duration,
     spread: Duration,
+    /// The largest correction of one of them.
+    corrected: Duration,
 }
 
 /// How the frames of a stream become due.
@@ -75,6 +77,7 @@ impl Watch {
             shown: BTreeMap::new(),
             cycle: Ethernet::first(plan).map_or(Duration::ZERO, |view| view.segment.integration_cycle),
             spread: Duration::ZERO,
+            corrected: Duration::ZERO,
         }
     }
 
@@ -89,9 +92,19 @@ impl Watch {
         self.joined.contains(&node) && !self.left.contains(&node)
     }
 
+    /// True if a clock has left a cluster, of a station or of a switch.
+    pub(crate) fn has_left(&self, node: NodeId) -> bool {
+        self.left.contains(&node)
+    }
+
     /// How far two clocks of a cluster were apart.
     pub(crate) fn spread(&self) -> Duration {
         self.spread
+    }
+
+    /// By how much a clock of a cluster was corrected.
+    pub(crate) fn corrected(&self) -> Duration {
+        self.corrected
     }
 
     /// A clock of a cluster is about to be corrected.
@@ -162,7 +175,10 @@ impl Observer for Watch {
                 self.left.insert(node);
                 self.shown.remove(&node);
             }
-            EventKind::ClockShown => self.read(at, node, event.sequence),
+            EventKind::ClockShown => {
+                self.corrected = self.corrected.max(Duration::from_ps(event.value.abs()));
+                self.read(at, node, event.sequence);
+            }
             _ => {}
         }
         if !matches!(event.kind, EventKind::Delivered | EventKind::Relayed) {

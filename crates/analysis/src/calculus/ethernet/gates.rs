@@ -3,6 +3,26 @@
 //! A frame starts only if it ends before its gate closes. So a window is of full use up to one longest frame before its
 //! end; and if frames wait when it opens, at least as many are sent as would fit if all were the longest. Both hold, and
 //! the worst interval begins just when a window is of no use any more: one longest frame before its end.
+//!
+//! # Clocks that are corrected
+//! All gates of a port go by one clock `c`. If it runs by no more than `a` too fast or too slow and is corrected by at most `p`, at most
+//! once in `q` of true time, then `g(t) = c(t) - t` has `|g(t) - g(s)| <= r |t - s| + p` with `r = a + p / q`. Let `h(t)` be the least of
+//! `g(s) + r |t - s|` over all `s`. It changes by no more than `r` in any unit of time, and `g - p <= h <= g`. So `R(t) = t + h(t) + p / 2`
+//! is a time without steps that runs by no more than `r` too fast or too slow, and the clock is never further from it than `p / 2`.
+//!
+//! - By `R` a gate is certainly open from `p / 2` after the start of its window to `p / 2` before its end, whatever steps the clock
+//!   makes between, and in all this time frames start as they would without steps: whether one may is asked of the clock as it is then,
+//!   so that one of length `l` may if by `R` it ends `p / 2 + r l` before the window does.
+//! - A frame that started in another window ends by `R` no later than `p / 2 + 2 r l` behind the end of that window. So it is over when a
+//!   window is certainly open that did not begin within that one.
+//! - By true time what lasts `d` by `R` lasts no less than `d / (1 + r)` and no more than `d / (1 - r)`. Shorter windows and longer times
+//!   between them bring no more than there is: what is cut out of a window takes no more service than it takes time, and time that is put
+//!   in brings none.
+//!
+//! With `shift = p / 2 + 2 r l` that is [`Gates::certain`]. Which windows lie within others is the same by any clock, since it is one
+//! clock; how many whole frames a window takes is not, since those that are there when it opens may have begun before it is certainly
+//! open. Before the clock shows anything all gates are open. That is more than any window gives, and no frame of a lower class begins
+//! then while one of this class waits: one that is on the wire when the list begins was there before.
 
 use num_traits::{Signed, Zero};
 
@@ -60,6 +80,17 @@ pub struct Gates {
     cycle: Rational,
     /// By `from`; none touches the next.
     windows: Vec<Window>,
+    /// How far the clock by which they open may be from true time; `None`: it shows true time.
+    wander: Option<Wander>,
+}
+
+/// How far a clock that is corrected may be from true time: see the top of this file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wander {
+    /// How much earlier or later than by a time without steps gates may open and close, frames that have begun included.
+    pub shift: Rational,
+    /// How much faster or slower than true time that time may run, as a share.
+    pub rate: Rational,
 }
 
 /// The frames of a class, in the unit of data, with all that keeps the wire.
@@ -122,7 +153,34 @@ impl Gates {
         } else if end > first {
             return Err(overlap(&first, &first));
         }
-        Ok(Self { cycle, windows: merged })
+        Ok(Self { cycle, windows: merged, wander: None })
+    }
+
+    /// The same windows by a clock that may be so far from true time.
+    #[must_use]
+    pub fn by(self, wander: Option<Wander>) -> Self {
+        Self { wander, ..self }
+    }
+
+    /// Windows that are open no more than these by true time, whatever their clock does; `None` if that may be never.
+    pub(super) fn certain(&self) -> Option<Self> {
+        let Some(Wander { shift, rate }) = &self.wander else { return Some(self.clone()) };
+        let one = super::super::whole(1);
+        if *rate >= one {
+            return None;
+        }
+        let open = |window: &Window| Window { from: &window.from + shift, length: &window.length - shift - shift };
+        let open: Vec<Window> = self.windows.iter().map(open).filter(|window| window.length.is_positive()).collect();
+        let nexts = open.iter().skip(1).map(|next| next.from.clone());
+        let nexts = nexts.chain(open.first().map(|first| &first.from + &self.cycle));
+        let (mut at, mut windows) = (Rational::zero(), Vec::with_capacity(open.len()));
+        for (window, next) in open.iter().zip(nexts) {
+            let length = &window.length / (&one + rate);
+            let closed = (next - &window.from - &window.length) / (&one - rate);
+            windows.push(Window { from: at.clone(), length: length.clone() });
+            at += length + closed;
+        }
+        (!windows.is_empty()).then_some(Self { cycle: at, windows, wander: None })
     }
 
     /// How much of all time they are open.
@@ -149,7 +207,7 @@ impl Gates {
             }
         }
         windows.sort_by(|a, b| a.from.cmp(&b.from));
-        (!windows.is_empty()).then(|| Self { cycle: self.cycle.clone(), windows })
+        (!windows.is_empty()).then(|| Self { cycle: self.cycle.clone(), windows, wander: self.wander.clone() })
     }
 
     /// True if the gate opens at an instant of the cycle at which `other` is open before and after: a frame of `other` may
@@ -193,9 +251,10 @@ impl Gates {
         late: &Rational,
         alone: bool,
     ) -> Result<ServiceCurve, Unbounded> {
-        let mut pieces = self.hull(&self.full_use(rate, frames, late), rate);
-        if alone {
-            pieces.extend(self.hull(&self.whole_frames(rate, frames, late), rate));
+        let Some(certain) = self.certain() else { return Err(self.no_room(class, rate, frames, late)) };
+        let mut pieces = certain.hull(&certain.full_use(rate, frames, late), rate);
+        if alone && self.wander.is_none() {
+            pieces.extend(certain.hull(&certain.whole_frames(rate, frames, late), rate));
         }
         if pieces.is_empty() {
             return Err(self.no_room(class, rate, frames, late));
@@ -206,13 +265,18 @@ impl Gates {
     /// How long data of a class that keeps to `arrival` and has the windows to itself waits, exactly by the table: the
     /// service curve of [`Self::service`] is its convex hull and may say more. `None` if nothing bounds it.
     pub fn delay(&self, arrival: &ArrivalCurve, rate: &Rational, frames: &Frames) -> Option<Rational> {
+        let certain = self.certain()?;
         let by = |uses: &[Use]| {
             (0..uses.len())
-                .map(|start| self.delay_from(start, uses, arrival, rate))
+                .map(|start| certain.delay_from(start, uses, arrival, rate))
                 .try_fold(Rational::zero(), |most, one| Some(most.max(one?)))
         };
         let zero = Rational::zero();
-        let (full, whole) = (self.full_use(rate, frames, &zero), self.whole_frames(rate, frames, &zero));
+        let full = certain.full_use(rate, frames, &zero);
+        let whole = match self.wander {
+            None => certain.whole_frames(rate, frames, &zero),
+            Some(_) => Vec::new(),
+        };
         let found: Vec<Rational> =
             [full, whole].iter().filter(|uses| !uses.is_empty()).filter_map(|uses| by(uses)).collect();
         found.into_iter().min()
@@ -248,7 +312,8 @@ impl Gates {
 
     fn no_room(&self, class: &str, rate: &Rational, frames: &Frames, late: &Rational) -> Unbounded {
         let longest = self.windows.iter().map(|window| window.length.clone()).max().unwrap_or_else(Rational::zero);
-        let needed = Box::new(&frames.longest / rate + late);
+        let moves = self.wander.as_ref().map_or_else(Rational::zero, |wander| &wander.shift + &wander.shift);
+        let needed = Box::new(&frames.longest / rate + late + moves);
         let (class, frame, longest) = (class.to_owned(), Box::new(frames.longest.clone()), Box::new(longest));
         Unbounded::NoRoomInWindows { class, frame, needed, longest }
     }

@@ -21,6 +21,6 @@ mod virtual_links;
 
 pub use asynchronous::{Conditions, Regulated};
 pub use classes::{ClassPlan, InvalidSwitches, PortPlan, StreamPlan, SwitchBounds, Switches};
-pub use gates::{Frames, Gates, InvalidGates, Window};
+pub use gates::{Frames, Gates, InvalidGates, Wander, Window};
 pub use port::{Class, Fragments, InvalidPort, Port};
 pub use virtual_links::{InvalidVirtualLink, VirtualLink, output_jitter};

@@ -288,3 +288,67 @@ fn a_virtual_link_sends_a_frame_a_gap_and_what_its_jitter_adds() {
     link.longest = whole(0);
     assert!(link.flow().unwrap_err().to_string().starts_with("virtual link `v` has frames of 0"));
 }
+
+/// A clock with steps, as [`Wander`] has it: what it shows at every whole instant.
+fn corrected(length: usize, between: i64, most: i64, steps: &[i64], phases: &[i64]) -> Vec<i64> {
+    let (mut shown, mut next, mut ahead) = (Vec::new(), 0, 0);
+    let mut steps = steps.iter().zip(phases).cycle();
+    for at in 0..length as i64 {
+        if at == next
+            && let Some((step, phase)) = steps.next()
+        {
+            ahead += step.clamp(&-most, &most);
+            next += between + phase;
+        }
+        shown.push(at + ahead);
+    }
+    shown
+}
+
+proptest::proptest! {
+    /// Whatever a clock does that is corrected by at most `p` at most once in `q`: in no interval a gate is open for less time than the
+    /// windows that are certain are where they are least open, and no whole frame fits less often.
+    #[test]
+    fn windows_that_are_certain_are_open_no_longer_than_those_of_any_clock(
+        lasts in proptest::collection::vec(1i64..40, 2..7), most in 0i64..6, between in 60i64..200,
+        steps in proptest::collection::vec(-6i64..=6, 1..9), phases in proptest::collection::vec(0i64..50, 9),
+        from in 0usize..400,
+    ) {
+        let cycle: i64 = lasts.iter().sum();
+        let mut windows = Vec::new();
+        let mut at = 0;
+        for (index, lasts) in lasts.iter().enumerate() {
+            if index % 2 == 1 {
+                windows.push((at, *lasts));
+            }
+            at += lasts;
+        }
+        let shown = corrected(2_000, between, most, &steps, &phases);
+        let is_open = |shown: i64| {
+            windows.iter().any(|(opens, lasts)| (shown - opens).rem_euclid(cycle) < *lasts)
+        };
+        let open: Vec<i64> = shown.iter().map(|shown| i64::from(is_open(*shown))).collect();
+        let rate = ratio(most, between);
+        let gates = Gates::new(whole(cycle), windows.iter().map(|(from, length)| window(*from, *length)).collect()).unwrap();
+        // Half of a correction, and the instant that an open one is counted for.
+        let wander = Wander { shift: ratio(most, 2) + whole(1), rate };
+        let certain = gates.clone().by(Some(wander)).certain();
+        let mut sum = 0;
+        for (until, open) in open.iter().enumerate().take(1_900).skip(from) {
+            sum += open;
+            if (until - from) % 37 != 0 {
+                continue;
+            }
+            let least = certain.as_ref().map_or_else(|| whole(0), |certain| least_open(certain, &whole((until - from + 1) as i64)));
+            proptest::prop_assert!(whole(sum) >= least, "open for {sum} from {from} to {until}, {least} is certain: {gates:?}");
+        }
+    }
+}
+
+/// The least time for which windows are open in an interval of this length: one that begins as one of them ends.
+fn least_open(gates: &Gates, length: &Rational) -> Rational {
+    let service = gates.service("c", &whole(1), &frames(0, 0), &whole(0), false);
+    let Ok(service) = service else { return whole(0) };
+    // The service of frames without a length is the convex curve below it.
+    service.at(length)
+}

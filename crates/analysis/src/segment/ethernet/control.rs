@@ -24,11 +24,20 @@
 //! holds for switches and stations with clocks of their own: windows, dispatch times and the starts that lines are kept free for.
 //! To frames of other classes slots come that much earlier or stay that much longer, and a cycle is as short as the fastest oscillator has
 //! it.
+//!
+//! # Gates by the clocks of a cluster
+//! The clocks of switches and stations are corrected by no more than the precision of the segment, if nothing says that they can leave the
+//! cluster, and once in a cycle: so much later as the next scheduled receive point is, but for what an acceptance window allows. What
+//! that does to gates is [`Wander`], with the argument in its file. Two gates never have to agree, since no stream is bounded by when it
+//! comes where clocks are those of a cluster, and the cycle of a list need not fit into the cluster cycle: cluster time goes on without
+//! end. What comes before a clock has joined finds its gates open.
 
 use chronoseal_clocksync::as6802::{Integrity, Parameters};
 use chronoseal_core::{Duration, NodeId, Priority};
+use chronoseal_media::line::LineSpeed;
+use chronoseal_media::medium::FRAME_CAPACITY;
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{ClusterPlan, Ethernet, EthernetStream, Sync};
+use chronoseal_scenario::plan::{ClusterPlan, Ethernet, EthernetStream, PortEnd, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::losses::{Cause, Risk};
@@ -36,6 +45,8 @@ use super::super::{Arrivals, Span, Why};
 use super::losses;
 use super::routed::RoutedStream;
 use super::wired::Wired;
+use crate::calculus::ethernet::Wander;
+use crate::calculus::{ratio, whole};
 
 /// Rounding of times by oscillators and in control frames.
 const ROUNDING: Duration = Duration::from_ns(2);
@@ -80,6 +91,52 @@ pub(super) fn cycle_min(view: Ethernet<'_>, table: &ScheduleTable) -> Duration {
 /// The fastest or slowest oscillator of a station, in parts per billion.
 fn drift_max(view: Ethernet<'_>) -> i64 {
     view.stations().map(|node| view.plan.nodes[node.index()].clock.drift_max.0.abs()).max().unwrap_or_default()
+}
+
+/// What the clock that the gates of a port go by may do to them, on a line of this speed; `None` where it shows the time of the run.
+pub(super) fn wander(view: Ethernet<'_>, end: PortEnd, speed: &LineSpeed) -> Option<Wander> {
+    let parameters = &view.segment.cluster.as_ref()?.parameters;
+    let drift = match end {
+        PortEnd::Station(node) => view.plan.nodes[node.index()].clock.drift_max.0,
+        // A switch that follows takes over how the others drift, and runs by its own oscillator meanwhile.
+        PortEnd::ToStation(_) | PortEnd::Between(..) => 0,
+    };
+    let precision = view.segment.precision + ROUNDING;
+    let between = corrected_after(parameters, drift_max(view));
+    let rate = ratio(drift.abs(), 1_000_000_000) + ratio(precision.as_ps(), between.as_ps());
+    // Rounded up, so that what is computed with it stays short.
+    let rate = (rate * whole(1_000_000)).ceil() / whole(1_000_000);
+    let longest = whole(speed.occupancy(FRAME_CAPACITY as u64).as_ps());
+    let shift = (whole(precision.as_ps()) / whole(2) + &rate * longest * whole(2) + whole(ROUNDING.as_ps())).ceil();
+    Some(Wander { shift, rate })
+}
+
+/// After how long a clock of a cluster is corrected again, at least, by true time.
+fn corrected_after(parameters: &Parameters, drift_ppb: i64) -> Duration {
+    let cycle = parameters.cluster.integration_cycle - parameters.acceptance_window;
+    at_least(cycle, drift_ppb).max(Duration::from_ps(1))
+}
+
+/// How long something takes at most by true time that takes so long by the clock of a switch: each correction that comes meanwhile can
+/// set the clock back, and there is one more of them than have room.
+pub(super) fn lasts_at_most(view: Ethernet<'_>, by_clock: Duration) -> Duration {
+    let Some(cluster) = &view.segment.cluster else { return by_clock };
+    let precision = view.segment.precision + ROUNDING;
+    let between = i128::from(corrected_after(&cluster.parameters, drift_max(view)).as_ps());
+    let left = between - i128::from(precision.as_ps());
+    let lasts = i128::from((by_clock + precision).as_ps()) * between / left.max(1) + 1;
+    Duration::from_ps(i64::try_from(lasts).unwrap_or(i64::MAX / 4))
+}
+
+/// True if gates go by clocks of which nothing says on paper how far they are from each other.
+pub(super) fn gates_are_anywhere(view: Ethernet<'_>) -> bool {
+    view.segment.sync == Sync::Gptp && has_gates(view)
+}
+
+/// True if a port or a stream filter follows a list by the time.
+pub(super) fn has_gates(view: Ethernet<'_>) -> bool {
+    let streams = view.segment.stream_filters.gates.iter().any(|(_, gate)| gate.list.changes());
+    streams || view.segment.ports.all().any(|port| port.gates.is_some())
 }
 
 /// Clocks of a cluster that can differ by more than its precision from the start of a slot to its end.

@@ -7,7 +7,7 @@ use chronoseal_media::port::{GateControlList, PortConfig, Selection, TRAFFIC_CLA
 use chronoseal_scenario::plan::{Ethernet, EthernetStream, PortEnd, StreamClass};
 
 use super::routed::RoutedPort;
-use crate::calculus::ethernet::{Gates, Window};
+use crate::calculus::ethernet::{Gates, Wander, Window};
 use crate::calculus::{Bucket, Rational, ratio, whole};
 
 /// What all ports have in common.
@@ -77,8 +77,8 @@ fn ends(view: Ethernet<'_>) -> Vec<PortEnd> {
     stations.chain(between).collect()
 }
 
-/// What a port does with each class.
-pub(super) fn port(view: Ethernet<'_>, end: PortEnd) -> RoutedPort {
+/// What a port does with each class, if its gates go by a clock that may be so far from true time.
+pub(super) fn port(view: Ethernet<'_>, end: PortEnd, wander: Option<&Wander>) -> RoutedPort {
     let Some(config) = view.segment.ports.of(end) else { return RoutedPort::default() };
     let holds = config.gates.as_ref().is_some_and(|list| list.entries.iter().any(|entry| entry.hold));
     let mut port = RoutedPort { holds, ..RoutedPort::default() };
@@ -89,7 +89,7 @@ pub(super) fn port(view: Ethernet<'_>, end: PortEnd) -> RoutedPort {
         port.preempts |= class.is_preemptable;
         port.rooms.extend(class.room.map(|room| (number, room)));
         let windows = config.gates.as_ref().and_then(|list| windows(list, number));
-        port.gates.extend(windows.map(|windows| (number, windows)));
+        port.gates.extend(windows.map(|windows| (number, windows.by(wander.cloned()))));
     }
     port
 }

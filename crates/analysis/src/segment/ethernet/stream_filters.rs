@@ -22,6 +22,7 @@ use chronoseal_wire::ethernet::{FCS_LEN, HEADER_LEN};
 
 use super::super::Span;
 use super::super::losses::{Cause, Risk};
+use super::control;
 use super::metering::{MeteredFlow, burst_needed, rate_of};
 use super::routed::Solved;
 use super::wired::Wired;
@@ -340,7 +341,13 @@ impl Found<'_> {
             };
             group.iter().try_fold(0u64, |sum, passing| Some(sum.saturating_add(octets(passing)?)))
         };
-        let limited = list.entries.iter().filter_map(|entry| Some((entry.octets_max?, in_interval(entry.lasts))));
+        let before: Duration = list.entries.iter().rev().skip(1).map(|entry| entry.lasts).sum();
+        let last = list.entries.len() - 1;
+        let limited = list.entries.iter().enumerate().filter_map(|(index, entry)| {
+            // The last one lasts until the end of the cycle.
+            let lasts = if index == last { list.cycle - before } else { entry.lasts };
+            Some((entry.octets_max?, in_interval(control::lasts_at_most(self.view, lasts))))
+        });
         let over = limited.filter(|(max, octets)| octets.is_none_or(|octets| octets > *max));
         if let Some((max, octets)) = over.max_by_key(|(max, octets)| octets.map_or(u64::MAX, |octets| octets - max)) {
             for passing in group {

@@ -115,10 +115,11 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
     found
 }
 
-/// Control frames of a cluster that slots can keep for longer than its devices wait for them.
+/// Control frames of a cluster that slots can keep for longer than its devices wait for them, or that come too late to a switch whose
+/// gates go by its clock.
 fn control_delay(view: Ethernet<'_>, routed: &Routed, solved: &Solved<'_>) -> Option<Risk> {
     let has_slots = view.streams().any(|stream| stream.class.is_time_triggered());
-    if view.segment.sync != Sync::As6802 || !has_slots {
+    if view.segment.sync != Sync::As6802 || !(has_slots || control::has_gates(view)) {
         return None;
     }
     let control = (0..routed.streams.len()).filter(|index| routed.streams[*index].stream.is_none());
@@ -176,6 +177,9 @@ impl<'a> Wired<'a> {
             preemptable: BTreeSet::new(),
             regulated: BTreeSet::new(),
         };
+        if control::gates_are_anywhere(view) {
+            return Err(Why::TimeAwareClocks);
+        }
         let classes = ports::classes(view).ok_or(Why::PortsDiffer)?;
         let is_filtered = !network.stream_filters.filters.is_empty() || threats::are_there(view);
         let has_copies = network.wiring.has_networks() || view.streams().any(|stream| stream.copies.are_several());
@@ -261,7 +265,10 @@ impl<'a> Wired<'a> {
     /// Both directions of a link, the first from its first end. `enters` says which of them lead into a switch.
     fn link(&mut self, [one, other]: [NodeId; 2], enters: [bool; 2], parameters: LinkParameters, ends: [PortEnd; 2]) {
         let speed = self.view.segment.speed_over(parameters);
-        let [there, back] = ends.map(|end| ports::port(self.view, end));
+        let [there, back] = ends.map(|end| {
+            let wander = control::wander(self.view, end, &speed);
+            ports::port(self.view, end, wander.as_ref())
+        });
         let link =
             |from, to, enters_switch, port| RoutedLink { from, to, speed, enters_switch, closed: Vec::new(), port };
         self.routed.links.extend([link(one, other, enters[0], there), link(other, one, enters[1], back)]);

@@ -11,7 +11,7 @@ use super::*;
 
 const DELAY_MAX: Duration = Duration::from_us(500);
 
-fn clocks(compression_masters: Vec<usize>) -> ClusterClocks {
+pub(super) fn clocks(compression_masters: Vec<usize>) -> ClusterClocks {
     let cluster = Cluster::new(3, CYCLE, DELAY_MAX, Duration::from_us(5));
     let parameters = Parameters::of(&cluster).unwrap();
     ClusterClocks { sync_id: 4043, parameters, masters: [0, 1, 2].map(NodeId).to_vec(), compression_masters }

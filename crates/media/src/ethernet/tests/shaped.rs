@@ -1,5 +1,8 @@
 //! Switches whose ports shape, gate and interrupt, against what others measured and what can be worked out by hand.
 
+use chronoseal_core::LocalTime;
+use chronoseal_core::oscillator::RateDeviation;
+
 use super::*;
 use crate::port::{GateControlList, GateEntry, PortConfig, Selection};
 
@@ -43,6 +46,43 @@ fn a_scheduled_gate_opens_for_its_class() {
     let [ref delivery] = bench.deliveries[..] else { panic!("{:?}", bench.deliveries) };
     assert_eq!(delivery.departed_at, at(Duration::from_ns(250_000)));
     assert_eq!(delivery.at, at(Duration::from_ns(251_088)));
+}
+
+/// Switches and stations whose clocks make the time themselves: those of gates at both ends of a frame's way are 50 us ahead.
+#[test]
+fn a_clock_that_is_50_us_ahead_opens_its_gate_50_us_earlier() {
+    let entry = |open, us| GateEntry { open, hold: false, lasts: Duration::from_us(us) };
+    let list = GateControlList {
+        base_time: Duration::ZERO,
+        cycle: Duration::from_us(500),
+        entries: vec![entry(0, 250), entry(0x81, 10), entry(0, 240)],
+        hold_advance: Duration::ZERO,
+    };
+    let port = PortConfig { gates: Some(list), ..PortConfig::default() };
+    // The frame comes to its switch by the line of its station, 0, with the lowest priority, and leaves it by 3 with the highest.
+    for line in [3, 0] {
+        for is_own in [true, false] {
+            let clocks = control::clocks(vec![0]);
+            let mut config = gigabit(&[(0, 1, 7)]);
+            config.clocks = is_own.then_some(clocks);
+            config.ports.insert(line, port.clone());
+            let mut bench = Bench::new(config);
+            let station = Attachment { node: NodeId(0), port: PortId(0) };
+            let followed: &[Attachment] = if is_own && line == 0 { &[station] } else { &[] };
+            assert_eq!(bench.network.follows_clocks_of(), followed);
+            let (now, ahead, mut out) = (SimTime::ZERO, Duration::from_us(50), Vec::new());
+            bench.network.clock_looked_at(now, 0, Some((ahead, RateDeviation::ZERO)), &mut bench.frames, &mut out);
+            let clock = Oscillator::through(now, LocalTime::ZERO + ahead, RateDeviation::ZERO);
+            bench.network.clock_shown(now, station, clock, &mut out);
+            bench.send(Duration::from_us(100), 0, plain_frame(StreamId(0), 124));
+            let bench = bench.run(Duration::from_ms(1));
+            let first = bench.deliveries.iter().find(|delivery| delivery.bytes.len() == 124).unwrap();
+            let starts = at(Duration::from_ns(if is_own { 200_000 } else { 250_000 }));
+            // Behind its own port it goes over the switch, which takes its time.
+            let later = Duration::from_ns(if line == 0 { 1_088 + 1_000 } else { 0 });
+            assert_eq!(first.departed_at, starts + later, "line {line}, own clocks: {is_own}");
+        }
+    }
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! A port against the line it is where nothing is configured, and against a plain model that goes byte by byte.
 
 mod bytewise;
+mod clocks;
 mod cut_off;
 mod plain;
 
-use chronoseal_core::{Duration, Priority, Rate, SimTime, StreamId};
+use chronoseal_core::oscillator::RateDeviation;
+use chronoseal_core::{Duration, LocalTime, Priority, Rate, SimTime, StreamId};
 use proptest::prelude::*;
 
 use super::*;

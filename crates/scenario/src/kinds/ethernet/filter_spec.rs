@@ -51,7 +51,8 @@ pub struct StreamGateSpec {
     pub name: String,
     /// The list repeats after this, 1us to 10s.
     pub cycle: Quantity<Duration>,
-    /// When a cycle begins, counted from the start of the run. Default: 0s.
+    /// When a cycle begins, by the clock of the switch: its own where switches make the time themselves, else counted from the start of
+    /// the run. Default: 0s.
     #[serde(default = "crate::spec::zero")]
     pub base_time: Quantity<Duration>,
     /// The entries in their order. The last one lasts until the end of the cycle.

@@ -71,7 +71,8 @@ pub struct CreditBasedSpec {
 pub struct GatesSpec {
     /// The list repeats after this, 1us to 10s.
     pub cycle: Quantity<Duration>,
-    /// When a cycle begins, counted from the start of the run. Default: 0s.
+    /// When a cycle begins, by the clock of the port: that of its switch or node where these make the time themselves, else counted from
+    /// the start of the run. Default: 0s.
     #[serde(default = "crate::spec::zero")]
     pub base_time: Quantity<Duration>,
     /// All times of the list are whole multiples of this. Default: 1ps.

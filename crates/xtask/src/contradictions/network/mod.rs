@@ -327,6 +327,11 @@ impl Network {
                 _ => {}
             }
         }
+        // Gates by the clocks of a cluster.
+        let mut chance = Chance::new(seed, 44);
+        if style.family == Family::Ports && chance.percent(12) {
+            ethernets.iter().for_each(|on| cluster(&mut chance, *on, self));
+        }
         self.applications(style);
         let slotted: Vec<i64> =
             self.streams.iter().filter(|stream| stream.is_slotted).map(|stream| stream.index).collect();
