@@ -278,7 +278,7 @@ fn in_slots(wired: &Wired<'_>, stream: &EthernetStream<'_>, hop: usize, trunk: O
     let distance = windows.iter().zip(nexts).map(|(window, next)| next - window.min).min().unwrap_or(cycle);
     // What passes on at once keeps to no turn behind the first switch.
     let is_known = hop == 0 || network.dispatch == Dispatch::Scheduled;
-    // A cluster that keeps time by itself begins to count it when it has started, and gates do not follow it.
+    // Where clocks make their own time, how far those of a frame and of a gate are apart is not held against the gate's list.
     let is_by_run = matches!(network.sync, Sync::Beacon | Sync::Ideal);
     Passing {
         stream: stream.id,
