@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_analysis::segment::{BOUNDS, links, routed::RoutedStream};
+use chronoseal_analysis::segment::{BOUNDS, bounds, links, routed::RoutedStream};
 use chronoseal_analysis::synthesize;
 use chronoseal_catalog::Prepared;
 use chronoseal_core::random::{self, Purpose};
@@ -196,4 +196,88 @@ fn no_port_sends_more_messages_of_802_1as_in_any_window_than_are_counted() {
     }
     println!("{ports} ports, {windows} windows: {closest:.2} of what is counted at most");
     assert!(only.is_some() || closest > 0.5, "{closest:.2} of what is counted says nothing");
+}
+
+/// A ring of four switches with a node at each.
+const RING: &str = r#"
+schema_version = 2
+name = "ring"
+duration = "1s"
+[segments.network.ethernet]
+rate = "1Gbit/s"
+cluster_cycle = "10ms"
+propagation_delay = "100ns"
+class = { best_effort = {} }
+switches = ["A", "B", "C", "D"]
+links = [
+  { between = ["A", "B"] }, { between = ["B", "C"] }, { between = ["C", "D"] }, { between = ["D", "A"] },
+  { between = ["a", "A"] }, { between = ["b", "B"] }, { between = ["c", "C"] }, { between = ["d", "D"] },
+]
+sync = { gptp = { systems = [{ names = ["c"], priority1 = 100 }] } }
+[[nodes]]
+name = "a"
+[[nodes]]
+name = "b"
+[[nodes]]
+name = "c"
+[[nodes]]
+name = "d"
+[[streams]]
+name = "camera"
+from = "a"
+to = ["b"]
+period = "10ms"
+length = "1400B"
+"#;
+
+/// Why a scenario has no bounds, if so.
+fn why(text: &str) -> Option<String> {
+    let plan = plan_of(text);
+    let tables: Vec<_> = plan
+        .segment_ids()
+        .map(|segment| Ethernet::of(&plan, segment).map(|view| synthesize(view).expect("it fits")))
+        .collect();
+    let found = bounds(&plan, &tables, BOUNDS);
+    let missing = found.streams.iter().flat_map(|stream| &stream.ends).find_map(|end| end.latency.as_ref().err());
+    missing.map(|missing| missing.why.text(&plan))
+}
+
+#[test]
+fn what_could_make_more_messages_than_are_counted_is_named() {
+    assert_eq!(why(RING), None);
+    let with = |key: &str| RING.replace("gptp = { ", &format!("gptp = {{ {key}, "));
+    let table = |key: &str| RING.replace("[[nodes]]\nname = \"a\"\n", &format!("{key}\n[[nodes]]\nname = \"a\"\n"));
+    let slow = |key: &str| with(&format!("mean_link_delay_thresh = \"20us\", {key}")).replace("1Gbit/s", "10Mbit/s");
+    let end = |more: &str| RING.to_owned() + more;
+    for (text, said) in [
+        // Two ways of one length lead across: one Sync may be missed.
+        (with("sync_receipt_timeout = 2"), "a larger `sync_receipt_timeout`"),
+        (slow("sync_interval = \"7812500ns\""), "a larger `sync_receipt_timeout`, or a longer interval"),
+        (slow("announce_interval = \"976562500ps\""), "a larger `announce_receipt_timeout`"),
+        (slow("pdelay_interval = \"976562500ps\""), "a longer `pdelay_interval`"),
+        (
+            with("granularity = \"1us\", mean_link_delay_thresh = \"5us\", pdelay_interval = \"7812500ns\""),
+            "a finer `granularity`",
+        ),
+        (with("granularity = \"800ns\""), "write a threshold of that or more"),
+        (with("mean_link_delay_thresh = \"105ns\""), "write a threshold of that or more"),
+        (end("network = { class = \"time-triggered\" }\n"), "slots or tasks go by clocks of IEEE 802.1AS"),
+        (table("failures = [{ link = [\"A\", \"B\"], at = \"1ms\" }]"), "only without threats, links that fail"),
+        (table("frame_losses = [{ link = [\"A\", \"B\"], ratio = 1e-6 }]"), "only without threats, links that fail"),
+        (
+            end(
+                "[[threats]]\nname = \"rogue\"\nkind = { rogue_grandmaster = { offset = \"50us\" } }\nat = { node = \"d\" }\nstart = \"500ms\"\n",
+            ),
+            "only without threats, links that fail",
+        ),
+        (
+            end(
+                "[[threats]]\nname = \"forged\"\nkind = { forged_time = { offset = \"20us\" } }\nat = { link = \"d\" }\nstart = \"500ms\"\nevery = \"10ms\"\ncount = 3\n",
+            ),
+            "only without threats, links that fail",
+        ),
+    ] {
+        let found = why(&text);
+        assert!(found.as_ref().is_some_and(|found| found.contains(said)), "{found:?} instead of {said}\n{text}");
+    }
 }

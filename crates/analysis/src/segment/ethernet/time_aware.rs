@@ -33,7 +33,7 @@
 //! bring a Sync twice.
 
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_scenario::plan::{Ethernet, PortEnd, TimeAwarePlan, Wiring};
+use chronoseal_scenario::plan::{AttackPlace, Ethernet, PortEnd, TimeAwarePlan, Wiring};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 use chronoseal_wire::gptp::{
     Announce, Body, ClockIdentity, ClockQuality, FollowUp, Header, Message, PathTrace, PortIdentity, PtpTime,
@@ -111,7 +111,11 @@ pub(super) fn unbounded(view: Ethernet<'_>, has_tasks: bool) -> Option<Why> {
     if has_tasks || view.streams().any(|stream| stream.class.is_time_triggered()) {
         return Some(Why::TimeAwareClocks);
     }
-    is_disturbed(view).then_some(Why::TimeAwareDisturbed)
+    // A node that claims to be a better clock is none on a link.
+    let is_on_it = |node| view.stations().any(|station| station == node);
+    let mut places = view.plan.attackers.iter().map(|attacker| attacker.place);
+    let is_betrayed = places.any(|place| matches!(place, AttackPlace::AtNode(node) if is_on_it(node)));
+    (is_betrayed || is_disturbed(view)).then_some(Why::TimeAwareDisturbed)
 }
 
 /// Ways over switches without a circle.
