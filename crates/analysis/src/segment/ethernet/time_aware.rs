@@ -118,10 +118,13 @@ pub(super) fn unbounded(view: Ethernet<'_>, has_tasks: bool) -> Option<Why> {
     (is_betrayed || is_disturbed(view)).then_some(Why::TimeAwareDisturbed)
 }
 
+/// A way over switches without a circle: so many links between switches, and the last of them.
+type Way = (usize, Option<usize>);
+
 /// Ways over switches without a circle.
 struct Ways {
-    /// From each switch to each: so many links between switches, and the last of them.
-    all: Vec<Vec<Vec<(usize, Option<usize>)>>>,
+    /// From each switch to each.
+    all: Vec<Vec<Vec<Way>>>,
     /// The most links between switches on one of them.
     longest: usize,
     /// At most so often systems change to another way of the same length to one grandmaster.
@@ -151,7 +154,7 @@ impl Ways {
             }
         }
         let longest = all.iter().flatten().flatten().map(|(len, _)| *len).max().unwrap_or(0);
-        let alike_to = |ways: &Vec<(usize, Option<usize>)>| {
+        let alike_to = |ways: &Vec<Way>| {
             let mut lengths: Vec<usize> = ways.iter().map(|(len, _)| *len).collect();
             lengths.sort_unstable();
             lengths.windows(2).filter(|pair| pair[0] == pair[1]).count() as i64
@@ -168,7 +171,7 @@ impl Ways {
             view.switches().zip(&clocks.bridges).map(|(node, (quality, _))| own(node, *quality)).collect();
         let Some(mine) = bridges.get(switch) else { return 1 };
         let ways = |from: usize| {
-            let not_back = |(_, last): &&(usize, Option<usize>)| by.is_none() || *last != by;
+            let not_back = |(_, last): &&Way| by.is_none() || *last != by;
             self.all[from][switch].iter().filter(not_back).count() as i64
         };
         let others = bridges.iter().enumerate().filter(|(other, identity)| *other != switch && *identity < mine);
