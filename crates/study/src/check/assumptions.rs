@@ -1,10 +1,10 @@
-//! What a bound takes for granted and a reader may not know: processors on which tags cost nothing, and segments that a stream
-//! crosses without one.
+//! What a bound takes for granted and a reader may not know: processors on which tags cost nothing, segments that a stream crosses
+//! without one, and clocks of which it says nothing.
 
 use std::collections::BTreeSet;
 
 use chronoseal_core::NodeId;
-use chronoseal_scenario::plan::{HopPlan, Plan, ProtectionKind, StreamPlan};
+use chronoseal_scenario::plan::{Ethernet, HopPlan, Plan, ProtectionKind, StreamPlan, Sync};
 
 /// Names that a sentence lists.
 const NAMED_MAX: usize = 6;
@@ -24,6 +24,19 @@ pub(super) fn of(plan: &Plan) -> Vec<String> {
     if !open.is_empty() {
         let pairs = open.iter().map(|(stream, segment)| format!("`{}` on {segment}", plan.streams[*stream].name));
         sentences.push(format!("Protected elsewhere on their way, these have no tag here: {}.", listed(pairs)));
+    }
+    let follows = |segment| Ethernet::of(plan, segment).is_some_and(|view| view.segment.sync == Sync::Gptp);
+    let following: Vec<String> = plan
+        .segment_ids()
+        .filter(|segment| follows(*segment))
+        .map(|segment| format!("`{}`", plan.segments[segment.index()].name))
+        .collect();
+    if !following.is_empty() {
+        sentences.push(format!(
+            "How far the clocks of {} are apart is not bounded (IEEE 802.1AS): a run in which that is more than `precision` fails, whatever \
+             holds here.",
+            listed(following.into_iter())
+        ));
     }
     sentences
 }

@@ -87,6 +87,10 @@ pub(super) fn time_aware(chance: &mut Chance, on: usize, network: &mut Network) 
     network.threats.clear();
     if chance.percent(88) {
         without_slots(chance, on, network);
+        // How far clocks are apart has no bound either.
+        let table = &mut network.segments[on].table;
+        let lines = table.lines().filter(|line| !line.starts_with("precision = "));
+        *table = lines.map(|line| format!("{line}\n")).collect::<String>() + "precision = \"1ms\"\n";
         for node in network.nodes.iter_mut().filter(|node| node.on.contains(&on)) {
             node.table = node
                 .table
