@@ -124,10 +124,11 @@ fn lasts_max(view: Ethernet<'_>, table: &ScheduleTable) -> Option<Duration> {
     Some(if waits { lasts.max(table.cluster_cycle) } else { lasts })
 }
 
-/// What can spoil the clocks of a cluster, but for queues that overflow.
+/// What can spoil the clocks of a cluster, but for queues that overflow; of clocks of IEEE 802.1AS, that the run ends before they join.
 pub(super) fn risks(view: Ethernet<'_>) -> Vec<Risk> {
     let mut found = losses::cluster(view);
-    let needed = view.segment.cluster.as_ref().map(|cluster| cluster.parameters.startup_bound());
+    let of_cluster = view.segment.cluster.as_ref().map(|cluster| cluster.parameters.startup_bound());
+    let needed = of_cluster.or(view.segment.time_aware.as_ref().map(|clocks| clocks.startup_bound()));
     if let Some(needed) = needed.filter(|needed| *needed > view.plan.duration) {
         let cause = Cause::ClusterStart { needed, duration: view.plan.duration };
         found.push(Risk { segment: view.id, stream: None, cause });

@@ -100,7 +100,14 @@ pub(super) fn time_aware(chance: &mut Chance, on: usize, network: &mut Network) 
                 .collect();
         }
     }
-    let (sync, announce) = (chance.one(&["31250us", "125ms"]), chance.one(&["31250us", "62500us"]));
+    // A start needs two measurements, four Announces and two Syncs, and most often has time.
+    let (sync, announce) = chance.one(&[
+        ("31250us", "31250us"),
+        ("15625us", "31250us"),
+        ("62500us", "31250us"),
+        ("31250us", "15625us"),
+        ("125ms", "62500us"),
+    ]);
     let mut keys =
         format!("sync_interval = \"{sync}\", announce_interval = \"{announce}\", pdelay_interval = \"{announce}\"");
     keys += chance.one(&["", ", granularity = \"0s\"", ", granularity = \"40ns\""]);
