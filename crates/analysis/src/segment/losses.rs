@@ -318,7 +318,7 @@ impl Cause {
                  not used: write `max_transmission_delay = \"{delay}\"`, or, if nothing has slots, leave it out"
             ),
             Self::ClusterStart { needed, duration } => format!(
-                "the cluster can need {needed} from cold to stable, and the run ends after {duration}: write a longer duration"
+                "its clocks can need {needed} from cold until all have joined, and the run ends after {duration}: write a longer duration"
             ),
             Self::NoBeacon { node } => format!(
                 "with `sync = \"ideal\"` nothing keeps the clock of `{}` with the switch's, and it is not exact: write \

@@ -62,10 +62,11 @@ pub use can::CanBounds;
 pub use compose::{Arrival, Arrivals, Bounds, arrivals, bounds, end_to_end};
 pub use demand::Overload;
 pub use ethernet::EthernetBounds;
-pub use ethernet::exported::{ClassNetwork, ExportError, QueueClass, class_network, with_classes};
+pub use ethernet::exported::{ClassNetwork, ExportError, QueueClass, class_network, links, with_classes};
 pub use ethernet::routed;
 pub use ethernet::stream_filters::{FilterReason, FilterRisk};
 pub use ethernet::threats::{Harm, ThreatRisk};
+pub use ethernet::time_aware::Unsteady;
 pub use host::HostFrame;
 pub use losses::{Cause, Direction, Risk, SkewRemedy};
 pub use processor::{Jobs, ScheduledJob};
@@ -263,11 +264,23 @@ pub enum Why {
         "not bounded: the control frames of an AS6802 cluster go first, and are counted only in a cluster of standard integrity without tasks, threats, links that fail, gateways that reboot and streams that gateways carry into slots or out of them, on nodes whose processors take no time"
     )]
     ClusterClocks,
-    /// Messages of IEEE 802.1AS go before all others, and how many of them the choice of a grandmaster takes is not counted.
+    /// Slots and tasks follow clocks that nothing bounds on paper.
     #[error(
-        "not bounded: the messages of IEEE 802.1AS go first, and neither how many come together is counted nor how far clocks differ by them"
+        "not bounded: its slots or tasks go by clocks of IEEE 802.1AS, and nothing bounds on paper how far apart these clocks are; leave slots \
+         and tasks out, or let a beacon or a cluster keep the clocks"
     )]
     TimeAwareClocks,
+    /// Messages of IEEE 802.1AS go before all others, and are counted only where nothing can disturb them.
+    #[error(
+        "not bounded: the messages of IEEE 802.1AS go first, and how many come together is counted only without threats, links that fail or \
+         lose frames, gateways that reboot, and the networks A and B"
+    )]
+    TimeAwareDisturbed,
+    /// Messages of IEEE 802.1AS may come too late to be used, so that the choice of a grandmaster begins again.
+    #[error(
+        "not bounded: the messages of IEEE 802.1AS go first, and are counted only where none of them can come too late to be used: {0}"
+    )]
+    TimeAwareUnsteady(#[from] Unsteady),
     /// The regulator of a virtual link lets its frames go more slowly than they come from another segment.
     #[error(
         "its bandwidth allocation gap is longer than the distance in which frames can come there, by clocks that drift, so ever more can wait; write a shorter `bag`"

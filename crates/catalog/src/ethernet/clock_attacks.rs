@@ -4,12 +4,10 @@ use chronoseal_core::oscillator::RateDeviation;
 use chronoseal_core::{Duration, NodeId, Oscillator, SimTime};
 use chronoseal_nodes::attacker::{ClockAttack, ClockAttackKind, ForgedGrandmaster, ForgedMaster};
 use chronoseal_nodes::time_aware::Rogue;
-use chronoseal_scenario::plan::{AttackPlace, ClockThreat, Ethernet, ThreatKind, ThreatPlan};
+use chronoseal_scenario::plan::{AttackPlace, ClockThreat, Ethernet, ThreatKind, ThreatPlan, TimeAwarePlan};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 use chronoseal_wire::gptp::{ClockQuality, SystemIdentity};
 use chronoseal_wire::virtual_link;
-
-use super::medium::identity;
 
 /// An attack of an attacker at a place; `None` if it is one on a stream.
 pub(super) fn of(view: Ethernet<'_>, threat: &ThreatPlan, place: AttackPlace) -> Option<ClockAttack> {
@@ -31,7 +29,7 @@ fn forged(view: Ethernet<'_>, (offset, of): (Duration, Option<NodeId>), place: A
     if let Some(clocks) = &network.time_aware {
         let speed = network.speed_over(network.link_of(node).parameters);
         let quality = ClockQuality { class: 6, ..ClockQuality::default() };
-        let system = SystemIdentity { priority1: 0, quality, priority2: 0, clock: identity(node) };
+        let system = SystemIdentity { priority1: 0, quality, priority2: 0, clock: TimeAwarePlan::clock_of(node) };
         let mut parameters = clocks.parameters;
         parameters.identity = system;
         return Some(ClockAttackKind::Claim(ForgedGrandmaster {

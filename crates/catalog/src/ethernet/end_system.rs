@@ -8,7 +8,9 @@ use chronoseal_nodes::end_system::{
 };
 use chronoseal_nodes::reassembly::ReassemblyConfig;
 use chronoseal_nodes::{ClusterConfig, Protection, SyncConfig, TimeAwareConfig};
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, Fidelity, StreamClass, Sync, VirtualLink};
+use chronoseal_scenario::plan::{
+    Dispatch, Ethernet, EthernetStream, Fidelity, StreamClass, Sync, TimeAwarePlan, VirtualLink,
+};
 use chronoseal_wire::ethernet::{FRAME_LEN_MAX, HEADER_LEN};
 use chronoseal_wire::{udp, virtual_link};
 
@@ -73,7 +75,7 @@ pub(super) fn config(
 fn time_aware(view: Ethernet<'_>, id: NodeId) -> Option<TimeAwareConfig> {
     let clocks = view.segment.time_aware.as_ref()?;
     Some(TimeAwareConfig {
-        parameters: clocks.parameters_of(super::medium::identity(id), *clocks.stations.get(&id)?),
+        parameters: clocks.parameters_of(TimeAwarePlan::clock_of(id), *clocks.stations.get(&id)?),
         port: clocks.port,
         granularity: clocks.granularity,
         rogue: super::clock_attacks::rogue(view, id),

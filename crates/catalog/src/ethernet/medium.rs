@@ -8,11 +8,9 @@ use chronoseal_media::ethernet::{
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{
     AttackPlace, Copies, Dispatch, Ethernet, EthernetSegment, EthernetStream, FailingLink, GrandmasterQuality,
-    LinkFailure, NetworkName, RecoveryConfig, StreamClass, SwitchHop, Sync, ThreatKind, VirtualLink,
+    LinkFailure, NetworkName, RecoveryConfig, StreamClass, SwitchHop, Sync, ThreatKind, TimeAwarePlan, VirtualLink,
 };
 use chronoseal_wire::ethernet::FCS_LEN;
-use chronoseal_wire::gptp::ClockIdentity;
-use chronoseal_wire::virtual_link;
 
 use super::{macsec, ports, stream_filters};
 use crate::Prepared;
@@ -231,7 +229,7 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
 fn time_aware(view: Ethernet<'_>) -> Option<TimeAwareBridges> {
     let clocks = view.segment.time_aware.as_ref()?;
     let bridge = |(switch, (quality, drift)): (NodeId, &(GrandmasterQuality, Ppm))| TimeAwareBridge {
-        parameters: clocks.parameters_of(identity(switch), *quality),
+        parameters: clocks.parameters_of(TimeAwarePlan::clock_of(switch), *quality),
         port: clocks.port,
         oscillator: Oscillator::new(Duration::ZERO, *drift),
     };
@@ -239,9 +237,4 @@ fn time_aware(view: Ethernet<'_>) -> Option<TimeAwareBridges> {
         bridges: view.switches().zip(&clocks.bridges).map(bridge).collect(),
         granularity: clocks.granularity,
     })
-}
-
-/// What a switch or node calls its clock.
-pub(super) fn identity(node: NodeId) -> ClockIdentity {
-    ClockIdentity::from_mac(virtual_link::station_address(node))
 }

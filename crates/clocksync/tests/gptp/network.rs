@@ -63,6 +63,12 @@ pub(crate) struct Network {
     /// Messages of each type that arrived.
     pub(crate) arrived: BTreeMap<&'static str, u64>,
     pub(crate) refused: Vec<(Node, Refusal)>,
+    /// Every message that a system sent by a port, and when it came to that port's queue.
+    pub(crate) sent: Vec<(SimTime, Node, u16, &'static str)>,
+    /// True if no message of a port overtakes another, so that they wait for each other.
+    pub(crate) is_in_order: bool,
+    /// When the last message of each port leaves.
+    leaves: BTreeMap<(Node, u16), SimTime>,
     /// The last Announce that reached the last node: that node, flags, UTC offset and source of the time, path trace.
     pub(crate) last_announce: Option<(Node, u8, i16, u8, Vec<ClockIdentity>)>,
 }
@@ -117,6 +123,9 @@ impl Network {
             grandmasters: Vec::new(),
             arrived: BTreeMap::new(),
             refused: Vec::new(),
+            sent: Vec::new(),
+            is_in_order: false,
+            leaves: BTreeMap::new(),
             last_announce: None,
         }
     }
@@ -271,7 +280,14 @@ impl Network {
             match effect {
                 Effect::Send { port, payload, stamp } => {
                     let wait = Duration::from_ps(random::uniform_i64(&mut self.rng, 0, WAIT_MAX.as_ps()));
-                    self.push(self.now + wait, Event::Leave { node, port, payload, stamp });
+                    let mut leaves = self.now + wait;
+                    if self.is_in_order {
+                        self.sent.push((self.now, node, port, kind(&payload)));
+                        let last = self.leaves.entry((node, port)).or_insert(leaves);
+                        *last = leaves.max(*last);
+                        leaves = *last;
+                    }
+                    self.push(leaves, Event::Leave { node, port, payload, stamp });
                 }
                 Effect::Grandmaster { clock, .. } => self.grandmasters.push((self.now, node, clock)),
                 Effect::Role { .. } | Effect::Synchronised { .. } => {}

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::network::{Network, Node, identity};
 
 /// A connected network of so many systems: a random tree and some links more.
-fn random_network(systems: usize, more: usize, seed: u64) -> (Vec<u8>, Vec<(Node, Node)>) {
+pub(crate) fn random_network(systems: usize, more: usize, seed: u64) -> (Vec<u8>, Vec<(Node, Node)>) {
     let mut rng = random::stream(seed, Purpose::Phase, 0);
     let mut number = |below: usize| random::uniform_i64(&mut rng, 0, below as i64 - 1) as usize;
     let mut links: Vec<_> = (1..systems).map(|node| (number(node), node)).collect();

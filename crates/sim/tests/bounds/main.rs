@@ -19,6 +19,7 @@ mod sealed;
 mod secured;
 mod shared;
 mod switched;
+mod time_aware;
 mod watch;
 
 use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, Place, Risk, Span, StreamBounds, bounds};

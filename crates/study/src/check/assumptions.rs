@@ -1,10 +1,10 @@
-//! What a bound takes for granted and a reader may not know: processors on which tags cost nothing, and segments that a stream
-//! crosses without one.
+//! What a bound takes for granted and a reader may not know: processors on which tags cost nothing, segments that a stream crosses
+//! without one, and clocks of which it says nothing.
 
 use std::collections::BTreeSet;
 
 use chronoseal_core::NodeId;
-use chronoseal_scenario::plan::{HopPlan, Plan, ProtectionKind, StreamPlan};
+use chronoseal_scenario::plan::{Ethernet, HopPlan, Plan, ProtectionKind, SegmentId, StreamPlan, Sync};
 
 /// Names that a sentence lists.
 const NAMED_MAX: usize = 6;
@@ -25,7 +25,23 @@ pub(super) fn of(plan: &Plan) -> Vec<String> {
         let pairs = open.iter().map(|(stream, segment)| format!("`{}` on {segment}", plan.streams[*stream].name));
         sentences.push(format!("Protected elsewhere on their way, these have no tag here: {}.", listed(pairs)));
     }
+    let unbounded = unbounded_clocks(plan);
+    if !unbounded.is_empty() {
+        let names = unbounded.iter().map(|segment| format!("`{}`", plan.segments[segment.index()].name));
+        sentences.push(format!(
+            "How far the clocks of {} are apart is not bounded (IEEE 802.1AS): a run in which that is more than `precision` fails, whatever \
+             holds of its streams.",
+            listed(names)
+        ));
+    }
     sentences
+}
+
+/// Segments whose clocks nothing bounds on paper.
+pub(super) fn unbounded_clocks(plan: &Plan) -> Vec<SegmentId> {
+    let follows =
+        |segment: &SegmentId| Ethernet::of(plan, *segment).is_some_and(|view| view.segment.sync == Sync::Gptp);
+    plan.segment_ids().filter(follows).collect()
 }
 
 /// Who makes or checks tags of a stream at no price.

@@ -44,6 +44,9 @@ pub(super) struct EndsReport {
     /// Some of it concerns a whole segment, whether or not streams are on it.
     #[serde(skip)]
     has_broken_segment: bool,
+    /// Clocks of a segment can be any time apart, as far as paper says, and a run judges them.
+    #[serde(skip)]
+    pub(super) has_unbounded_clocks: bool,
 }
 
 /// One stream at one of its receivers.
@@ -112,7 +115,9 @@ impl EndsReport {
             }
         }
         let has_broken_segment = risks.iter().any(|risk| risk.stream.is_none() && !risk.cause.is_unbounded());
-        Self { ends, queues, assumptions: assumptions::of(plan), risks: said, has_broken_segment }
+        let has_unbounded_clocks = !assumptions::unbounded_clocks(plan).is_empty();
+        let assumptions = assumptions::of(plan);
+        Self { ends, queues, assumptions, risks: said, has_broken_segment, has_unbounded_clocks }
     }
 
     /// The word for all of it: the worst there is. What nobody can bound on paper, as a recording, says nothing.
@@ -120,7 +125,8 @@ impl EndsReport {
         let ends = self.ends.iter().filter(|end| !end.is_recording).map(|end| end.word);
         let queues = self.queues.iter().map(QueueReport::word);
         let segments = self.has_broken_segment.then_some(Word::Broken);
-        ends.chain(queues).chain(segments).max().unwrap_or(Word::Held)
+        let clocks = self.has_unbounded_clocks.then_some(Word::NotBounded);
+        ends.chain(queues).chain(segments).chain(clocks).max().unwrap_or(Word::Held)
     }
 
     /// Ends of which a frame can be lost or late.

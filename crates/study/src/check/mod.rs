@@ -105,6 +105,11 @@ fn join(mut checked: Checked, ends: &EndsReport) -> Checked {
                 "From end to end, frames of {broken} of {all} streams at their receivers can be late or lost on paper."
             );
         }
+        Word::NotBounded if unbounded == 0 && ends.has_unbounded_clocks => {
+            verdict.text = "Every stream arrives within its bound on paper; nothing bounds how far apart the clocks of IEEE 802.1AS are, \
+                            which a run judges."
+                .into();
+        }
         Word::NotBounded if unbounded > by_radio || by_radio == 0 => {
             verdict.text = format!("Nothing bounds {unbounded} of {all} streams at their receivers.");
         }

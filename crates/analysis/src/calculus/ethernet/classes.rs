@@ -160,10 +160,21 @@ impl Switches {
     /// # Errors
     /// If a stream is of no class or passes no port, or a port is none.
     pub fn bounds(&self, grid: &Grid) -> Result<SwitchBounds, InvalidSwitches> {
+        self.bounds_until(None, grid)
+    }
+
+    /// The same up to a class: nothing is found of those that it goes before. `None` for all of them.
+    ///
+    /// # Errors
+    /// As [`Self::bounds`].
+    pub fn bounds_until(&self, last: Option<usize>, grid: &Grid) -> Result<SwitchBounds, InvalidSwitches> {
         let mut found = self.nothing()?;
         let mut brought: Vec<BTreeMap<usize, Brought>> = vec![BTreeMap::new(); self.ports.len()];
         for class in self.in_order() {
             self.bound_class(class, grid, &mut brought, &mut found)?;
+            if last == Some(class) {
+                break;
+            }
         }
         Ok(found)
     }

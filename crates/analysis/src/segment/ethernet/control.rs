@@ -1,4 +1,5 @@
-//! What keeps the clocks of a segment together, as traffic: the beacon of a switch, or the control frames of a cluster of SAE AS6802.
+//! What keeps the clocks of a segment together, as traffic: the beacon of a switch, or the control frames of a cluster of SAE AS6802. The
+//! messages of IEEE 802.1AS are in [`super::time_aware`].
 //!
 //! Copies of the beacon are streams of their own from where they leave the first switch, and so are the frames of a compression master.
 //! All of them take the ways of the medium: by as few links as possible to each switch, and of those by the first.
@@ -57,7 +58,6 @@ pub(super) fn unbounded(view: Ethernet<'_>, has_tasks: bool, arrivals: &Arrivals
     let network = view.segment;
     let Some(cluster) = &network.cluster else { return Some(Why::ClusterClocks) };
     let is_busy = |node| arrivals.busy(node) != Ok(Duration::ZERO);
-    let reboots = |node: NodeId| view.plan.nodes[node.index()].gateway.as_ref().is_some_and(|own| own.reboot.is_some());
     // A node has one clock, and cannot follow the time of two segments with it.
     let has_other_time = |node: NodeId| {
         let others = view.plan.nodes[node.index()].interfaces.iter().filter(|id| **id != view.id);
@@ -65,14 +65,23 @@ pub(super) fn unbounded(view: Ethernet<'_>, has_tasks: bool, arrivals: &Arrivals
         others.any(|other| other.segment.sync != Sync::Ideal)
     };
     let is_other = cluster.parameters.cluster.integrity != Integrity::Standard
-        || network.wiring.has_networks()
+        || has_tasks
+        || is_disturbed(view)
+        || view.streams().any(|stream| stream.class.is_time_triggered() && stream.stream.hops.len() > 1)
+        || view.stations().any(|node| is_busy(node) || has_other_time(node));
+    is_other.then_some(Why::ClusterClocks)
+}
+
+/// True if something can take or add messages that keep clocks together, or begin with a clock anew; or if there are two networks, of
+/// which they have one.
+pub(super) fn is_disturbed(view: Ethernet<'_>) -> bool {
+    let network = view.segment;
+    let reboots = |node: NodeId| view.plan.nodes[node.index()].gateway.as_ref().is_some_and(|own| own.reboot.is_some());
+    network.wiring.has_networks()
         || !network.failures.is_empty()
         || !network.frame_losses.is_empty()
-        || has_tasks
-        || view.streams().any(|stream| stream.class.is_time_triggered() && stream.stream.hops.len() > 1)
         || view.attackers().next().is_some()
-        || view.stations().any(|node| is_busy(node) || reboots(node) || has_other_time(node));
-    is_other.then_some(Why::ClusterClocks)
+        || view.stations().any(reboots)
 }
 
 /// By how much slots can come earlier or stay longer than the table says, to what is none of them: a clock of a cluster is corrected.
@@ -172,10 +181,11 @@ fn lasts_max(view: Ethernet<'_>, table: &ScheduleTable) -> Option<Duration> {
     Some(if waits { lasts.max(table.cluster_cycle) } else { lasts })
 }
 
-/// What can spoil the clocks of a cluster, but for queues that overflow.
+/// What can spoil the clocks of a cluster, but for queues that overflow; of clocks of IEEE 802.1AS, that the run ends before they join.
 pub(super) fn risks(view: Ethernet<'_>) -> Vec<Risk> {
     let mut found = losses::cluster(view);
-    let needed = view.segment.cluster.as_ref().map(|cluster| cluster.parameters.startup_bound());
+    let of_cluster = view.segment.cluster.as_ref().map(|cluster| cluster.parameters.startup_bound());
+    let needed = of_cluster.or(view.segment.time_aware.as_ref().map(|clocks| clocks.startup_bound()));
     if let Some(needed) = needed.filter(|needed| *needed > view.plan.duration) {
         let cause = Cause::ClusterStart { needed, duration: view.plan.duration };
         found.push(Risk { segment: view.id, stream: None, cause });
@@ -198,13 +208,13 @@ fn varying_stay(parameters: &Parameters) -> Duration {
 }
 
 /// A time by a clock of this drift, by true time at least.
-fn at_least(time: Duration, drift_ppb: i64) -> Duration {
+pub(super) fn at_least(time: Duration, drift_ppb: i64) -> Duration {
     let gained = i128::from(time.as_ps()) * i128::from(drift_ppb.abs()) / 1_000_000_000;
     time - Duration::from_ps(i64::try_from(gained).unwrap_or(i64::MAX / 4)) - ROUNDING
 }
 
 /// Control frames that come at least so far apart, each up to so much late.
-fn frames(name: String, distance: Duration, late: Duration) -> RoutedStream {
+pub(super) fn frames(name: String, distance: Duration, late: Duration) -> RoutedStream {
     let len = FRAME_LEN_MIN as u64;
     RoutedStream {
         name,

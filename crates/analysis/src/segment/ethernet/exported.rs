@@ -96,6 +96,27 @@ pub fn with_classes(plan: &Plan) -> Vec<SegmentId> {
     plan.segment_ids().filter(|segment| Ethernet::of(plan, *segment).is_some()).collect()
 }
 
+/// The links of an Ethernet segment with what is sent over them, streams and what keeps clocks together, as bounds count it.
+///
+/// # Errors
+/// [`ExportError::NotEthernet`] or [`ExportError::NotBounded`].
+pub fn links(
+    plan: &Plan,
+    tables: &[Option<ScheduleTable>],
+    rows: &[&dyn SegmentBounds],
+    segment: SegmentId,
+) -> Result<Routed, ExportError> {
+    let name = || plan.segments[segment.index()].name.clone();
+    let view = Ethernet::of(plan, segment).ok_or_else(|| ExportError::NotEthernet { segment: name() })?;
+    let not_bounded = |why: Why| ExportError::NotBounded { segment: name(), why: why.text(plan) };
+    let table = tables.get(segment.index()).and_then(Option::as_ref).ok_or(not_bounded(Why::NoSchedule))?;
+    let arrivals = arrivals(plan, tables, rows).ok_or(not_bounded(Why::NoEndInSight))?;
+    if let Some(why) = super::unbounded_clocks(view, Some(table), &arrivals) {
+        return Err(not_bounded(why));
+    }
+    wired::routed(view, table, &arrivals).map_err(not_bounded)
+}
+
 /// The network of one class of an Ethernet segment; of its only class if none is named.
 ///
 /// Delays count from the first queue until the last bit is over the last link with the gap behind it; propagation and the least
@@ -111,14 +132,7 @@ pub fn class_network(
     class: Option<QueueClass>,
 ) -> Result<ClassNetwork, ExportError> {
     let name = || plan.segments[segment.index()].name.clone();
-    let view = Ethernet::of(plan, segment).ok_or_else(|| ExportError::NotEthernet { segment: name() })?;
-    let not_bounded = |why: Why| ExportError::NotBounded { segment: name(), why: why.text(plan) };
-    let table = tables.get(segment.index()).and_then(Option::as_ref).ok_or(not_bounded(Why::NoSchedule))?;
-    let arrivals = arrivals(plan, tables, rows).ok_or(not_bounded(Why::NoEndInSight))?;
-    if let Some(why) = super::unbounded_clocks(view, Some(table), &arrivals) {
-        return Err(not_bounded(why));
-    }
-    let routed = wired::routed(view, table, &arrivals).map_err(not_bounded)?;
+    let routed = links(plan, tables, rows, segment)?;
     let of_plan = |sent: &&RoutedStream| sent.stream.is_some();
     let mut present: Vec<QueueClass> =
         routed.streams.iter().filter(of_plan).map(|sent| QueueClass(sent.priority)).collect();
@@ -144,7 +158,8 @@ pub fn class_network(
     if let Some((sent, why)) = own.find_map(|sent| Some((sent, sent.at.err()?))) {
         return Err(ExportError::Stream { stream: sent.name.clone(), why: why.text(plan) });
     }
-    let network = routed.network_of(class.0).ok_or(not_bounded(Why::NotReached))?;
+    let not_reached = || ExportError::NotBounded { segment: name(), why: Why::NotReached.text(plan) };
+    let network = routed.network_of(class.0).ok_or_else(not_reached)?;
     Ok(ClassNetwork { class, network: named(&|node| plan.node_name(node), &routed, &network) })
 }
 

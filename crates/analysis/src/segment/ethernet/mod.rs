@@ -21,6 +21,7 @@ pub mod routed;
 mod slots;
 pub(super) mod stream_filters;
 pub(super) mod threats;
+pub(super) mod time_aware;
 mod virtual_links;
 mod windows;
 mod wired;
@@ -186,7 +187,7 @@ impl SegmentBounds for EthernetBounds {
 fn is_simple(view: Ethernet<'_>) -> bool {
     let has_slots = view.streams().any(|stream| stream.class.is_time_triggered());
     let is_kept_free = !has_slots || view.segment.integration == Integration::TimelyBlock;
-    let is_switch_led = view.segment.sync != Sync::As6802;
+    let is_switch_led = matches!(view.segment.sync, Sync::Beacon | Sync::Ideal);
     view.segment.is_plain()
         && is_kept_free
         && is_switch_led
@@ -197,10 +198,11 @@ fn is_simple(view: Ethernet<'_>) -> bool {
 
 /// Why nothing is bounded where clocks are kept together in a way, if so.
 fn unbounded_clocks(view: Ethernet<'_>, table: Option<&ScheduleTable>, arrivals: &Arrivals) -> Option<Why> {
+    let has_tasks = table.is_some_and(|table| !table.tasks.is_empty());
     match view.segment.sync {
         Sync::Beacon | Sync::Ideal => None,
-        Sync::As6802 => control::unbounded(view, table.is_some_and(|table| !table.tasks.is_empty()), arrivals),
-        Sync::Gptp => Some(Why::TimeAwareClocks),
+        Sync::As6802 => control::unbounded(view, has_tasks, arrivals),
+        Sync::Gptp => time_aware::unbounded(view, has_tasks),
     }
 }
 

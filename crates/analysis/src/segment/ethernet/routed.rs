@@ -25,7 +25,7 @@ use chronoseal_media::line::LineSpeed;
 
 use super::super::{HopBound, Span, Why};
 use crate::calculus::ethernet::{ClassPlan, Fragments, Gates, PortPlan, StreamPlan, SwitchBounds, Switches, Window};
-use crate::calculus::{ArrivalCurve, Bucket, Flow, Grid, Hop, Network, Rational, ratio, whole};
+use crate::calculus::{ArrivalCurve, Bound, Bucket, Flow, Grid, Hop, Network, Rational, ratio, whole};
 
 pub use problem::{LinkProblem, LinkReason};
 
@@ -257,6 +257,16 @@ impl Routed {
     pub fn solved(&self) -> Solved<'_> {
         let found = self.switches().and_then(|switches| switches.bounds(&grid()?).ok());
         Solved { routed: self, found }
+    }
+
+    /// How long a control frame takes at any port at most; `None` if nothing bounds it.
+    pub(super) fn control_delay(&self) -> Option<Duration> {
+        let control = place(Priority::PROTOCOL_CONTROL.0);
+        let found = self.switches()?.bounds_until(Some(control), &grid()?).ok()?;
+        let at_ports = (0..self.links.len()).filter_map(|link| found.at(link, control));
+        let ps = |bound: &Bound| i64::try_from(bound.delay.as_ref().ok()?.ceil().to_integer()).ok();
+        let longest: Option<Vec<i64>> = at_ports.map(ps).collect();
+        longest?.into_iter().max().map(Duration::from_ps)
     }
 
     /// The network that the frames of one traffic class, or of virtual links, see: times in ps, data in bytes. `None` if a

@@ -107,7 +107,7 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
             let mut streams: Vec<StreamId> = queued.chain(in_slots).collect();
             streams.sort_unstable();
             streams.dedup();
-            let spoils_clocks = view.segment.sync == Sync::As6802;
+            let spoils_clocks = matches!(view.segment.sync, Sync::As6802 | Sync::Gptp);
             let streams = streams.into_iter().map(Some).chain(spoils_clocks.then_some(None));
             found.extend(streams.map(|stream| Risk { segment: view.id, stream, cause: cause.clone() }));
         }
@@ -250,7 +250,8 @@ impl<'a> Wired<'a> {
         match network.sync {
             Sync::Beacon => wired.beacon(),
             Sync::As6802 => wired.cluster(),
-            Sync::Ideal | Sync::Gptp => {}
+            Sync::Gptp => wired.time_aware()?,
+            Sync::Ideal => {}
         }
         let intruders = threats::intruders(&wired);
         wired.routed.streams.extend(intruders);

@@ -6,6 +6,7 @@ use chronoseal_clocksync::gptp::{Parameters, PortParameters};
 use chronoseal_core::random::{self, Purpose, uniform_i64};
 use chronoseal_core::{Duration, NodeId, Ppm};
 use chronoseal_wire::gptp::ClockIdentity;
+use chronoseal_wire::virtual_link;
 
 use super::plan::EthernetSegment;
 use super::spec::EthernetSegmentSpec;
@@ -59,18 +60,31 @@ impl TimeAwarePlan {
         parameters
     }
 
+    /// What messages call a switch or a node.
+    pub fn clock_of(node: NodeId) -> ClockIdentity {
+        ClockIdentity::from_mac(virtual_link::station_address(node))
+    }
+
     /// Between two Sync messages.
     pub fn sync_interval(&self) -> Duration {
         interval(self.parameters.log_sync_interval)
+    }
+
+    /// Between two Announce messages.
+    pub fn announce_interval(&self) -> Duration {
+        interval(self.parameters.log_announce_interval)
+    }
+
+    /// Between two measurements of a link's delay.
+    pub fn pdelay_interval(&self) -> Duration {
+        interval(self.parameters.log_pdelay_req_interval)
     }
 
     /// From power-on until every clock follows the grandmaster, if no message is lost: two measurements of each link, then the time for
     /// which one and the same grandmaster has to be known, and one interval of each message more for what lies between.
     pub fn startup_bound(&self) -> Duration {
         let announces = i64::from(self.parameters.announce_receipt_timeout) + 1;
-        interval(self.parameters.log_pdelay_req_interval) * 2
-            + interval(self.parameters.log_announce_interval) * announces
-            + self.sync_interval() * 2
+        self.pdelay_interval() * 2 + self.announce_interval() * announces + self.sync_interval() * 2
     }
 }
 

@@ -83,18 +83,37 @@ pub(super) fn cluster(chance: &mut Chance, on: usize, network: &mut Network) {
 
 /// Lets the clocks of a segment follow a grandmaster (IEEE 802.1AS), most often with all of its streams without slots.
 pub(super) fn time_aware(chance: &mut Chance, on: usize, network: &mut Network) {
-    if chance.percent(30) {
-        network.threats.clear();
-    } else {
+    // What an attacker sends beside these messages has no bound, nor has what is in slots.
+    network.threats.clear();
+    if chance.percent(88) {
         without_slots(chance, on, network);
+        // How far clocks are apart has no bound either.
+        let table = &mut network.segments[on].table;
+        let lines = table.lines().filter(|line| !line.starts_with("precision = "));
+        *table = lines.map(|line| format!("{line}\n")).collect::<String>() + "precision = \"1ms\"\n";
+        for node in network.nodes.iter_mut().filter(|node| node.on.contains(&on)) {
+            node.table = node
+                .table
+                .lines()
+                .filter(|line| !line.starts_with("tasks = "))
+                .map(|line| format!("{line}\n"))
+                .collect();
+        }
     }
-    let (sync, announce) = (chance.one(&["31250us", "125ms"]), chance.one(&["31250us", "62500us"]));
+    // A start needs two measurements, four Announces and two Syncs, and most often has time.
+    let (sync, announce) = chance.one(&[
+        ("31250us", "31250us"),
+        ("15625us", "31250us"),
+        ("62500us", "31250us"),
+        ("31250us", "15625us"),
+        ("125ms", "62500us"),
+    ]);
     let mut keys =
         format!("sync_interval = \"{sync}\", announce_interval = \"{announce}\", pdelay_interval = \"{announce}\"");
     keys += chance.one(&["", ", granularity = \"0s\"", ", granularity = \"40ns\""]);
     keys +=
         chance.one(&["", ", bridge_drift = \"10ppm\"", ", sync_receipt_timeout = 5", ", announce_receipt_timeout = 2"]);
-    keys += chance.one(&["", ", mean_link_delay_thresh = \"2us\""]);
+    keys += chance.one(&["", ", mean_link_delay_thresh = \"2us\"", ", mean_link_delay_thresh = \"20us\""]);
     if chance.percent(50) {
         let best = chance.one(&stations(network, on));
         keys += &format!(", systems = [{{ names = [\"n{best}\"], priority1 = 100, clock_class = 6, priority2 = 1 }}]");
@@ -111,8 +130,9 @@ pub(super) fn time_aware(chance: &mut Chance, on: usize, network: &mut Network) 
 /// stations.
 pub(super) fn failure(chance: &mut Chance, on: usize, idle: usize, network: &mut Network) {
     let (at, to_switch) = (chance.range(0, 380), chance.percent(60));
-    // A cluster with a link that fails has no bounds.
-    if network.segments[on].table.contains("as6802 = ") && chance.percent(90) {
+    // Clocks that keep each other have no bounds beside a link that fails.
+    let keeps = |clocks: &str| network.segments[on].table.contains(clocks);
+    if (keeps("as6802 = ") || keeps("gptp = ")) && chance.percent(90) {
         return;
     }
     let is_only_one = network.segments.iter().filter(|segment| segment.kind == Kind::Ethernet).count() == 1;

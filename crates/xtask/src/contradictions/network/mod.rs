@@ -101,12 +101,12 @@ impl Family {
             31..32 => Self::Group,
             32..41 => Self::Cluster,
             41..51 => Self::Bus,
-            51..65 => Self::Gateways,
-            65..72 => Self::Networks,
-            72..85 => Self::Ring,
-            85..86 => Self::Air,
-            86..87 => Self::TimeAware,
-            87..99 => Self::Slots,
+            51..63 => Self::Gateways,
+            63..70 => Self::Networks,
+            70..82 => Self::Ring,
+            82..83 => Self::Air,
+            83..88 => Self::TimeAware,
+            88..99 => Self::Slots,
             _ => Self::Any,
         }
     }
@@ -232,7 +232,7 @@ impl Network {
         let most = match family {
             Family::Ports | Family::Gateways | Family::Networks | Family::Ring => 6,
             Family::Timers | Family::Bus => 3,
-            Family::Slots | Family::Cluster => 4,
+            Family::Slots | Family::Cluster | Family::TimeAware => 4,
             _ => most,
         };
         let (count, together) = (chance.range(1, most), chance.percent(50));
