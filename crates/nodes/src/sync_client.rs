@@ -1,6 +1,6 @@
 //! A station's clock: its own oscillator, disciplined by the sync beacon (SAE AS6802 synchronisation client).
 
-use chronoseal_clocksync::as6802::{self, UNSTABLE_CYCLES_MAX};
+use chronoseal_clocksync::as6802;
 use chronoseal_core::oscillator::RateDeviation;
 use chronoseal_core::{Duration, LocalTime};
 use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
@@ -44,6 +44,8 @@ pub enum BeaconEffect {
 
 /// Beacons in the window before the clock counts as stable (AS6802 num_stable_cycles).
 pub const STABLE_CYCLES: u32 = 2;
+/// Beacons outside the window, or absent, before the clock starts over (802.1AS syncReceiptTimeout has the same value).
+pub const UNSTABLE_CYCLES_MAX: u32 = 3;
 
 /// A clock that maps the station's oscillator to cluster time (time since the cluster's first cycle began).
 #[derive(Clone, Debug)]

@@ -232,7 +232,13 @@ impl<'a> Network<'a> {
                     None => Ok(Span::DUE),
                     Some(index) => {
                         let before = stream.hops.get(usize::from(index)).ok_or(Why::NotReached);
-                        before.and_then(|before| from_the_air(reached.at(id, before.segment, hop.from)))
+                        before.and_then(|before| {
+                            let senders = |row: &dyn SegmentBounds| row.senders(self.plan, id, before);
+                            match self.jobs.row(before.segment).map_or(1, senders) {
+                                ..=1 => from_the_air(reached.at(id, before.segment, hop.from)),
+                                _ => Err(Why::ManySenders),
+                            }
+                        })
                     }
                 };
                 let at = before.and_then(|before| self.sent(id, hop, before, &arrivals));

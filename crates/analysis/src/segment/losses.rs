@@ -53,15 +53,6 @@ pub enum Cause {
         /// Of the segment.
         precision: Duration,
     },
-    /// A station's processor can be busy for so long that its clock is given up before it has looked at a beacon.
-    ClockWaits {
-        /// Whose.
-        node: NodeId,
-        /// For so long.
-        busy: Duration,
-        /// So long after a beacon may have come it has to be looked at.
-        limit: Duration,
-    },
     /// The clocks of a cluster can differ by more than the precision that it is built for.
     Cluster {
         /// The station with the worst oscillator.
@@ -295,11 +286,6 @@ impl Cause {
             Self::Clock { node, error, precision } => format!(
                 "the clock of `{}` can be {error} off when a beacon comes, and beacons further off than the precision of \
                  {precision} are not used: write a precision of at least {error}, or a shorter integration cycle",
-                plan.node_name(*node)
-            ),
-            Self::ClockWaits { node, busy, limit } => format!(
-                "the processor of `{}` can be busy for {busy} when a beacon comes, and a clock that has used none for three integration cycles \
-                 starts over, which leaves {limit}: write a longer integration cycle, a cheaper protection or shorter messages",
                 plan.node_name(*node)
             ),
             Self::Cluster { node, needed, precision } => format!(

@@ -89,6 +89,12 @@ pub trait SegmentBounds: Sync {
         1
     }
 
+    /// How many nodes send a stream on this hop, each with its period.
+    fn senders(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> u64 {
+        let _ = (plan, stream, hop);
+        1
+    }
+
     /// True if a gateway takes on frames of a recording from the segment, whole.
     fn bridges_recordings(&self, plan: &Plan, segment: SegmentId, gateway: &GatewayPlan) -> bool {
         let _ = (plan, segment, gateway);
@@ -221,6 +227,11 @@ pub enum Why {
     /// Nothing bounds when a frame of this stream or of one that goes before it comes.
     #[error("nothing bounds when it, or what goes before it, comes there")]
     ArrivalUnbounded,
+    /// Several nodes send the stream, and nothing says how their frames follow each other.
+    #[error(
+        "not bounded: it goes on from many vehicles, and nothing bounds how many of their messages come together; let the node that hears          them send a stream of its own"
+    )]
+    ManySenders,
     /// On the air a frame may be lost, and may wait as long as others send.
     #[error("not bounded: radio")]
     Radio,

@@ -44,10 +44,6 @@ pub use self::permanence::PENDING_MAX;
 pub use self::synchronisation_client::{SynchronisationClient, SynchronisationClientState};
 pub use self::synchronisation_master::{SynchronisationMaster, SynchronisationMasterState};
 
-/// Beacons outside the window, or absent, before the clock of a station that follows them starts over (IEEE 802.1AS has the same value,
-/// `syncReceiptTimeout`).
-pub const UNSTABLE_CYCLES_MAX: u32 = 3;
-
 /// What a machine did, or wants done. Each is asked for with the machine's `poll` until there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect<S> {

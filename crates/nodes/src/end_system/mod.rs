@@ -75,6 +75,8 @@ pub struct EndSystem {
     in_fragments: Option<Sealing>,
     /// True if it has nothing to do by the clock but to send, and its clock is right by itself.
     only_sends: bool,
+    /// The processor was busy since it was last asked whether beacons have stayed away.
+    was_busy: bool,
     /// Virtual links that several of its talkers share.
     shared: Vec<SubVirtualLinks>,
     /// Next frame of each periodic talker, by the oscillator: (time, talker).
@@ -190,6 +192,7 @@ impl EndSystem {
             is_collecting,
             in_fragments: None,
             only_sends,
+            was_busy: false,
             shared,
             periodic: DueTimes::default(),
             running: false,
@@ -355,7 +358,9 @@ impl EndSystem {
             {
                 return Output::Work(work);
             }
-            match std::mem::replace(&mut self.stage, Stage::Idle) {
+            let stage = std::mem::replace(&mut self.stage, Stage::Idle);
+            self.was_busy |= !matches!(stage, Stage::Idle);
+            match stage {
                 Stage::Idle if self.begin_contained(now) => {}
                 Stage::Idle => match self.advance(now) {
                     Begun::Nothing => return Output::Timeout(self.due_at),

@@ -23,6 +23,10 @@ impl Stack for EndSystem {
         self.handed.pop_front()
     }
 
+    fn has_waited(&mut self) {
+        self.was_busy = true;
+    }
+
     /// A frame in no slot waits in the queues of its link, as any of this station's own; one in slots for the next of them.
     fn send(&mut self, now: LocalTime, pdu: Pdu) {
         let talker = self.talkers.iter().position(|talker| talker.config.stream == pdu.stream && talker.is_relay());

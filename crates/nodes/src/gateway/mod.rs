@@ -391,6 +391,9 @@ impl Node for Gateway {
         if let Some(output) = self.base.next(now, frame) {
             return output;
         }
+        if self.at_work.is_some() || self.working.is_some() {
+            self.stacks.iter_mut().for_each(|stack| stack.has_waited());
+        }
         if let Some((pdu, port)) = self.at_work.take() {
             self.pass_on(now, pdu, port);
         }

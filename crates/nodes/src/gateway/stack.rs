@@ -87,6 +87,9 @@ pub trait Stack: Node {
     /// The next PDU that it has for its owner.
     fn take(&mut self) -> Option<Pdu>;
 
+    /// The processor that it shares was busy until now, so what came for it meanwhile is still to be handed to it.
+    fn has_waited(&mut self) {}
+
     /// Takes a PDU as the next one of its stream, or a whole frame. One that finds no room is gone, which an event tells.
     fn send(&mut self, now: LocalTime, pdu: Pdu);
 

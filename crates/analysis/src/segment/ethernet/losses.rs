@@ -15,7 +15,6 @@
 //! A frame of a best-effort stream is in a queue no longer than it stays there and on the line, so of a stream no more frames
 //! wait than can come in that time. Scheduled frames wait in the same memory while the line is not free for them.
 
-use chronoseal_clocksync::as6802::UNSTABLE_CYCLES_MAX;
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
 use chronoseal_media::schedule::Slot;
 use chronoseal_scenario::plan::{Ethernet, EthernetStream, FailingLink, StreamClass, Sync};
@@ -91,13 +90,6 @@ pub(super) fn clocks(
             found.push(risk(Cause::Clock { node, error, precision: network.precision }));
         }
         let limit = network.max_transmission_delay;
-        // The next beacon comes a cycle after the one before, up to its delay later, and is looked at when the processor is free.
-        let cycles = i64::from(UNSTABLE_CYCLES_MAX);
-        let drifts = clock_error_max(clock.drift_max, network.integration_cycle * cycles);
-        let patience = network.integration_cycle * (cycles - 1) - beacon(node).unwrap_or(limit) - drifts;
-        if busy > Duration::ZERO && busy > patience {
-            found.push(risk(Cause::ClockWaits { node, busy, limit: patience.max(Duration::ZERO) }));
-        }
         if beacon(node).is_none_or(|latest| latest > limit) {
             found.push(risk(Cause::Beacon { node, limit }));
         }
