@@ -15,7 +15,7 @@ impl EndSystem {
         if let Some(deadline) = self.clock.beacon_deadline()
             && now >= deadline
             // What came while the processor was busy is looked at first: beacons may be among it.
-            && !std::mem::take(&mut self.was_busy)
+            && !self.was_busy
         {
             if let Clock::Beacon(client) = &mut self.clock {
                 client.lose();

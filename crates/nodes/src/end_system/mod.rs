@@ -75,7 +75,7 @@ pub struct EndSystem {
     in_fragments: Option<Sealing>,
     /// True if it has nothing to do by the clock but to send, and its clock is right by itself.
     only_sends: bool,
-    /// The processor was busy since it was last asked whether beacons have stayed away.
+    /// The processor was busy since a time was last over that the station had asked for, so inputs may wait for it.
     was_busy: bool,
     /// Virtual links that several of its talkers share.
     shared: Vec<SubVirtualLinks>,
@@ -448,6 +448,8 @@ impl Node for EndSystem {
         match input {
             Input::Frame { rx_at, port, bytes } => self.receive(now, rx_at, port, bytes),
             Input::Command(command) => self.obey(now, command),
+            // Behind all that had waited.
+            Input::Timeout => self.was_busy = false,
             Input::Transmitted { token, tx_at } => return self.departed(now, &token, Some(tx_at)),
             Input::Dropped { token } => return self.departed(now, &token, None),
             _ => {}
