@@ -52,7 +52,8 @@ fn a_frame_whose_copies_are_all_lost_is_lost_once() {
         cockpit().replace("at = \"500ms\" }]", "at = \"500ms\" }, { link = [\"display\", \"b1\"], at = \"0s\" }]");
     let run = run(&text);
     let altitude = account(&run, "altitude");
-    assert_eq!(altitude.in_time + altitude.discarded["link-down"], 125);
+    // Of the last one another copy could still come.
+    assert_eq!((altitude.in_time + altitude.discarded["link-down"], altitude.in_flight), (124, 1));
     // Of those that A delivered one copy is lost, of the others a second one.
     assert_eq!(altitude.copies, Copies { eliminated: 0, lost: 125, repeated: 0 });
 }
