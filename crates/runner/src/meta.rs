@@ -161,11 +161,9 @@ fn stream_meta(prepared: &Prepared<'_>, describers: &[Box<dyn Describe>], id: St
 /// The stream that tells the counters which frames of another are checked with, if they are, from the start of the run on. Under
 /// a group key each new key begins anew, and what is lost then is lost.
 fn counters(plan: &Plan, stream: &StreamPlan) -> Option<u16> {
-    plan.freshness.as_ref().filter(|freshness| !freshness.under_group_key)?;
+    let freshness = plan.freshness.as_ref().filter(|freshness| !freshness.under_group_key)?;
     let mut protections = stream.hops.iter().map(|hop| plan.protection_on(stream, hop));
-    protections.any(ProtectionPlan::needs_master).then_some(())?;
-    let is_synchronisation = |stream: &StreamPlan| stream.hops.iter().any(|hop| hop.class == SYNCHRONISATION);
-    plan.streams.iter().position(is_synchronisation).map(|index| index as u16)
+    protections.any(ProtectionPlan::needs_master).then_some(freshness.stream.0)
 }
 
 /// The losses of a stream that the scenario allows.

@@ -1,6 +1,6 @@
 //! How stations come to a common key, and who counts freshness for them.
 
-use chronoseal_core::{Duration, NodeId};
+use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_crypto::suite::SuiteName;
 use chronoseal_groupkey::{FailedRemoval, Installation, OrchestrationSigning, Profile, Scheme, Transport};
 use chronoseal_wire::can::{CanId, ExtendedId, IdFilter};
@@ -74,7 +74,9 @@ pub struct FreshnessPlan {
     pub master: NodeId,
     /// Who else sends or receives a message with these counters in its freshness value.
     pub slaves: Vec<NodeId>,
-    /// The identifier of the synchronisation message.
+    /// The synchronisation message.
+    pub stream: StreamId,
+    /// Its identifier.
     pub id: CanId,
     /// Distance of two synchronisation messages: the reset cycle.
     pub period: Duration,

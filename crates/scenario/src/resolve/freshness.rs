@@ -1,6 +1,6 @@
 //! The master of trip and reset counters.
 
-use chronoseal_core::{Duration, NodeId};
+use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_frameauth::secoc;
 use chronoseal_wire::can::CanId;
 
@@ -41,11 +41,12 @@ impl Counted<'_> {
 }
 
 impl Context<'_> {
-    /// The master and its slaves, and the message that goes between them; `None` if no stream needs one, or there is no node
+    /// The master and its slaves, and the message that goes between them, which is stream `number`; `None` if no stream needs one, or there is no node
     /// for it.
     #[allow(clippy::too_many_arguments, reason = "everything that counters depend on")]
     pub(super) fn freshness(
         &mut self,
+        number: StreamId,
         nodes: &[NodePlan],
         segments: &[Segment<'_>],
         streams: &Streams,
@@ -114,7 +115,7 @@ impl Context<'_> {
             protection: ProtectionId(0),
             hops,
         };
-        Some((FreshnessPlan { master, slaves, id, period, under_group_key }, stream))
+        Some((FreshnessPlan { master, slaves, stream: number, id, period, under_group_key }, stream))
     }
 
     /// The way of the synchronisation message from the master to all who need it.

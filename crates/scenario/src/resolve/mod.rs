@@ -20,6 +20,8 @@ mod ways;
 
 pub(crate) use platforms::FREE;
 
+use chronoseal_core::StreamId;
+
 use crate::kinds::{Context, KINDS, Segment, SegmentKind};
 use crate::limits::*;
 use crate::load::Files;
@@ -69,8 +71,11 @@ impl<'s> Context<'s> {
         if let Some(group) = &group_key {
             self.have_key(group, &streams, &protections, &nodes, &segments);
         }
-        let counted = self.freshness(&nodes, &segments, &streams, &protections, key_name, group_key.as_ref(), duration);
-        let first_container = streams.plans.len() + traffic.len() + usize::from(counted.is_some());
+        let first_announced = streams.plans.len() + traffic.len();
+        let number = StreamId(first_announced as u16);
+        let counted =
+            self.freshness(number, &nodes, &segments, &streams, &protections, key_name, group_key.as_ref(), duration);
+        let first_container = first_announced + usize::from(counted.is_some());
         let announced = counted.as_ref().map(|(_, stream)| stream);
         let containers = self.containers(first_container, &nodes, &segments, &mut streams, &protections, announced);
         let (attackers, threats) = self.threats(&nodes, &segments, &streams, &protections, duration);

@@ -1,5 +1,7 @@
 //! Every stream from its sender to its receivers, over all segments: bound, parts, deadline.
 
+mod counters;
+
 use chronoseal_analysis::segment::routed::LinkReason;
 use chronoseal_analysis::segment::{Bounds, EndBound, QueueBound, Risk, StreamBounds, Why, bounds, gateway_queues};
 use chronoseal_catalog::{Kinds, Prepared};
@@ -105,7 +107,10 @@ impl EndsReport {
         let tables: Vec<Option<ScheduleTable>> = plan.segment_ids().map(table).collect();
         let Bounds { streams, risks } = bounds(plan, &tables, kinds.bounds());
         let queues = gateway_queues(plan, &streams);
-        let ends = streams.iter().flat_map(|bound| of_stream(plan, bound, kinds, &risks, &queues)).collect();
+        let mut ends: Vec<Vec<EndReport>> =
+            streams.iter().map(|bound| of_stream(plan, bound, kinds, &risks, &queues)).collect();
+        counters::shared(plan, &mut ends);
+        let ends = ends.into_iter().flatten().collect();
         let queues = queues.iter().map(|queue| QueueReport::of(plan, queue)).collect();
         let mut said: Vec<String> = Vec::new();
         for risk in &risks {
