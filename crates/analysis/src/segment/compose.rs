@@ -151,6 +151,7 @@ pub fn bounds(plan: &Plan, tables: &[Option<ScheduleTable>], rows: &[&dyn Segmen
     risks.extend(losses::reboots(plan));
     risks.extend(exchange::risks(plan, &network.jobs));
     risks.extend(exchange::thrown_out(plan));
+    risks.extend(exchange::outsiders(plan));
     Bounds { streams: network.streams(&at_ports, &reached, &arrivals), risks }
 }
 

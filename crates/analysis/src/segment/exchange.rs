@@ -64,6 +64,38 @@ pub(super) fn thrown_out(plan: &Plan) -> Vec<Risk> {
     plan.streams.iter().enumerate().filter_map(of_stream).collect()
 }
 
+/// Streams under the group key with an end that is not in the group: it never has a key, and seals nothing and accepts nothing.
+pub(super) fn outsiders(plan: &Plan) -> Vec<Risk> {
+    let Some(group) = &plan.group_key else { return Vec::new() };
+    let is_out = |node: &NodeId| *node != group.orchestrator && !group.members.contains(node);
+    let mut risks = Vec::new();
+    for (index, stream) in plan.streams.iter().enumerate() {
+        for hop in stream.hops.iter().filter(|hop| plan.protection_on(stream, hop).needs_group_key()) {
+            let (seals, open) = ends_under_seal(stream, hop);
+            let goes_on = |node: NodeId| hop.protection.is_some() && stream.goes_on(hop, node);
+            let risk = |node: NodeId, receiver| Risk {
+                segment: hop.segment,
+                stream: Some(StreamId(index as u16)),
+                cause: Cause::NotInGroup { node, receiver },
+            };
+            if is_out(&seals) {
+                risks.push(risk(seals, None));
+            }
+            let deaf = open.iter().filter(|node| is_out(node));
+            risks.extend(deaf.map(|node| risk(*node, (!goes_on(*node)).then_some(*node))));
+        }
+    }
+    risks
+}
+
+/// Who seals the frames of a hop, and who opens them.
+fn ends_under_seal<'p>(stream: &'p StreamPlan, hop: &'p HopPlan) -> (NodeId, &'p [NodeId]) {
+    match hop.protection {
+        Some(_) => (hop.from, &hop.to),
+        None => (stream.sender, &stream.receivers),
+    }
+}
+
 /// Who seals the frames of a hop under the group key, and when it is thrown out for longer than from one frame to the next while all
 /// who open them stay.
 fn thrown_out_on(
@@ -74,10 +106,7 @@ fn thrown_out_on(
     if !plan.protection_on(stream, hop).needs_group_key() {
         return None;
     }
-    let (seals, open) = match hop.protection {
-        Some(_) => (hop.from, &hop.to),
-        None => (stream.sender, &stream.receivers),
-    };
+    let (seals, open) = ends_under_seal(stream, hop);
     if open.iter().any(|node| group.absences(*node).next().is_some()) {
         return None;
     }

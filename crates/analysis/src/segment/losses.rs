@@ -227,6 +227,13 @@ pub enum Cause {
         /// When.
         at: Duration,
     },
+    /// A node that seals or opens its frames under the group key is not in the group.
+    NotInGroup {
+        /// Which node.
+        node: NodeId,
+        /// The one receiver that is concerned; `None` for all.
+        receiver: Option<NodeId>,
+    },
     /// A filter, gate or meter of a switch takes a frame, or is not known to leave it.
     StreamFilter(FilterRisk),
     /// A threat of the scenario.
@@ -262,6 +269,11 @@ impl SkewRemedy {
 }
 
 impl Cause {
+    /// True if it can keep frames from this receiver of the stream that it is about.
+    pub fn concerns(&self, receiver: NodeId) -> bool {
+        !matches!(self, Self::NotInGroup { receiver: Some(only), .. } if *only != receiver)
+    }
+
     /// True if it is not known whether it happens, because nothing bounds what leads to it.
     pub const fn is_unbounded(&self) -> bool {
         if let Self::StreamFilter(risk) = self {
@@ -429,6 +441,11 @@ impl Cause {
             Self::ThrownOut { node, at } => format!(
                 "the scenario throws `{}` out of the group at {at}, and whoever has the new key throws away what it sends under the old one: \
                  let another node send the stream, or take the change out",
+                plan.node_name(*node)
+            ),
+            Self::NotInGroup { node, .. } => format!(
+                "it is under the group key, and `{}` is not in the group, so that it never has that key: make it a member, or write \
+                 `key = \"pre-shared\"` for the protection",
                 plan.node_name(*node)
             ),
             Self::StreamFilter(risk) => risk.text(plan),

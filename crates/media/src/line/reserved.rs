@@ -41,8 +41,13 @@ impl ReservedStarts {
     /// `None` if it may go.
     ///
     /// The instant of a start is part of what is reserved: whoever is served first then, it is not the lower class.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn blocked_until(&self, now: SimTime, occupancy: Duration) -> Option<SimTime> {
+        // Most lines have nothing reserved.
+        if self.phases.is_empty() { None } else { self.blocked_by_a_start(now, occupancy) }
+    }
+
+    fn blocked_by_a_start(&self, now: SimTime, occupancy: Duration) -> Option<SimTime> {
         let first = *self.phases.first()?;
         let clock = self.clock.as_ref()?;
         let shown = clock.local(now).since_zero();

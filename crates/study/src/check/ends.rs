@@ -2,6 +2,7 @@
 
 mod counters;
 
+use chronoseal_analysis::can::NoBound;
 use chronoseal_analysis::segment::routed::LinkReason;
 use chronoseal_analysis::segment::{Bounds, EndBound, QueueBound, Risk, StreamBounds, Why, bounds, gateway_queues};
 use chronoseal_catalog::{Kinds, Prepared};
@@ -271,6 +272,7 @@ fn of_stream(plan: &Plan, bound: &StreamBounds, kinds: Kinds, risks: &[Risk], qu
             };
             let concerns = |id: StreamId| id == bound.stream || is_in(id);
             risk.stream.map_or_else(|| stream.on(risk.segment).is_some(), concerns)
+                && risk.cause.concerns(end.receiver)
                 && !matches!(end.latency, Err(missing) if missing.why == Why::Recording)
         };
         let mut report = EndReport::of(plan, stream, end, deadline, &risks.iter().filter(on_way).collect::<Vec<_>>());
@@ -324,7 +326,12 @@ const fn is_never_bounded(why: Why) -> bool {
 /// True where it is known that something is asked for more than it has.
 fn is_overload(why: Why) -> bool {
     let is_full = |reason: LinkReason| matches!(reason, LinkReason::Overload { .. } | LinkReason::NoRoom);
-    matches!(why, Why::Overload(_) | Why::Arbitration(_)) || matches!(why, Why::Link(link) if is_full(link.reason))
+    match why {
+        Why::Arbitration(reason) => !matches!(reason, NoBound::ArrivalUnbounded | NoBound::TransfersGrow),
+        Why::Link(link) => is_full(link.reason),
+        Why::Overload(_) => true,
+        _ => false,
+    }
 }
 
 /// What can go wrong, and where.
