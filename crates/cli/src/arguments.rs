@@ -109,6 +109,10 @@ Examples:
   chronoseal check scenarios/brake-by-wire.toml
   chronoseal check scenarios/brake-by-wire.toml --set segments.network.ethernet.rate=10Mbit/s
 
+Exit status: 0 if the word is HELD, 1 if it is BROKEN or NOT BOUNDED. It is 0 too where the word is NOT BOUNDED only for
+what nobody can bound on paper, messages on the air and how far apart clocks of IEEE 802.1AS are, and all else holds:
+read the word, and simulate.
+
 Next: `chronoseal run FILE`. The file format is in docs/guide/scenario-file.md.")]
 pub(crate) struct Check {
     #[command(flatten)]

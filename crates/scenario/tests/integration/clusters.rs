@@ -1,8 +1,9 @@
 //! Segments whose clocks a cluster of AS6802 keeps together: what they become, and what is refused.
 
+use crate::support::{changed, plan, refused};
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_scenario::plan::Sync;
-use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, load};
+use chronoseal_scenario::{Code, Ethernet};
 
 const CLUSTER: &str = r#"
 schema_version = 2
@@ -56,26 +57,14 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("cluster_attack_in_slot", Code::NotYet, "class = { best_effort = {} }\nswitches", "switches"),
 ];
 
-fn plan(text: &str) -> Plan {
-    load("cluster.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
-}
-
-fn problems(name: &str, text: &str) -> Problems {
-    load("cluster.toml", text.as_bytes(), &[], &NoFiles).expect_err(name)
-}
-
 #[test]
 fn every_problem_of_a_cluster_is_shown_with_its_place() {
     for (name, code, old, new) in CASES {
-        assert!(CLUSTER.contains(old), "{name}: the scenario has no {old}");
-        let mut text = CLUSTER.replacen(old, new, 1);
+        let mut text = changed(name, CLUSTER, old, new);
         if *name == "cluster_attack_in_slot" {
             text += "[[threats]]\nname = \"forged\"\nkind = \"spoof\"\nstream = \"picture\"\nat = { segment = \"network\" }\n";
         }
-        let problems = problems(name, &text);
-        let found = problems.list().iter().find(|problem| problem.code == *code);
-        let found = found.unwrap_or_else(|| panic!("{name}: {}", problems.render()));
-        assert!(!found.labels.is_empty() && found.help.as_ref().is_some_and(|help| !help.is_empty()), "{name}");
+        let problems = refused(name, "cluster.toml", &text, *code);
         insta::assert_snapshot!(*name, problems.render());
     }
 }

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::time::Duration as StdDuration;
 
+use crate::support::plan;
 use chronoseal_core::Duration;
 use chronoseal_scenario::import::{from_capture, from_csv};
-use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, ProtectionKind, StreamClass, load};
+use chronoseal_scenario::{Code, Ethernet, Problems, ProtectionKind, StreamClass};
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::pcapng::PcapNgWriter;
@@ -14,10 +15,6 @@ use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock
 use proptest::prelude::*;
 
 const GUIDE: &str = include_str!("../../../../docs/guide/scenario-file.md");
-
-fn plan(text: &str) -> Plan {
-    load("imported", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
-}
 
 #[test]
 fn the_table_of_the_guide_becomes_a_scenario() {

@@ -1,17 +1,14 @@
 //! What a user has of a CAN bus becomes a scenario that resolves, and says what was assumed.
 
+use crate::support::plan;
 use chronoseal_core::Duration;
 use chronoseal_scenario::import::{from_any, from_database, from_recording, warnings};
-use chronoseal_scenario::{Can, Code, NoFiles, Plan, load};
+use chronoseal_scenario::{Can, Code};
 use chronoseal_wire::can::{CanId, FrameKind};
 use proptest::prelude::*;
 
 const CAR: &[u8] = include_bytes!("../../../../data/can/car_busmaster.log");
 const VESSEL: &[u8] = include_bytes!("../../../../data/can/vessel_bus.log");
-
-fn plan(text: &str) -> Plan {
-    load("imported", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
-}
 
 fn imported(name: &str, bytes: &[u8]) -> String {
     from_any(name, bytes).unwrap_or_else(|problems| panic!("{}", problems.render()))

@@ -1,7 +1,8 @@
 //! A database for each bus and a table of routes become a scenario of several segments.
 
+use crate::support::plan;
 use chronoseal_scenario::import::{Database, from_databases, warnings};
-use chronoseal_scenario::{Can, Code, NoFiles, Plan, Problems, SegmentId, load};
+use chronoseal_scenario::{Can, Code, Problems, SegmentId};
 
 /// The pedal's bus: its request goes on, the temperature stays.
 const FRONT: &str = r#"VERSION ""
@@ -43,10 +44,6 @@ fn scenario(buses: &[(&str, &str)], routes: &str) -> Result<String, Problems> {
     let databases: Vec<Database<'_>> =
         (buses.iter()).map(|(source_name, text)| Database { source_name, bytes: text.as_bytes() }).collect();
     from_databases(&databases, "routes.csv", routes.as_bytes())
-}
-
-fn plan(text: &str) -> Plan {
-    load("imported", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! MACsec on the links of an Ethernet segment: what it becomes, and what is refused.
 
+use crate::support::{changed, plan, refused};
 use chronoseal_core::Duration;
 use chronoseal_frameauth::macsec::{CipherSuite, Confidentiality};
-use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, load};
+use chronoseal_scenario::{Code, Ethernet};
 
 const TWO_SWITCHES: &str = r#"
 schema_version = 2
@@ -77,21 +78,13 @@ const CASES: &[(&str, Code, &str, &str)] = &[
 #[test]
 fn every_problem_of_macsec_is_shown_with_its_place() {
     for (name, code, old, new) in CASES {
-        assert!(TWO_SWITCHES.contains(old), "{name}: the scenario has no {old}");
-        let mut text = TWO_SWITCHES.replacen(old, new, 1);
+        let mut text = changed(name, TWO_SWITCHES, old, new);
         if *name == "macsec_babbling_and_attacked" {
             text = text.replacen("1500B", "100B", 1);
         }
-        let problems = load("macsec.toml", text.as_bytes(), &[], &NoFiles).expect_err(name);
-        let found = problems.list().iter().find(|problem| problem.code == *code);
-        let found = found.unwrap_or_else(|| panic!("{name}: {}", problems.render()));
-        assert!(!found.labels.is_empty() && found.help.as_ref().is_some_and(|help| !help.is_empty()), "{name}");
+        let problems = refused(name, "macsec.toml", &text, *code);
         insta::assert_snapshot!(*name, problems.render());
     }
-}
-
-fn plan(text: &str) -> Plan {
-    load("macsec.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
 }
 
 #[test]

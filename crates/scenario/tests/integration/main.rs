@@ -29,6 +29,7 @@ mod segments;
 mod shipped;
 mod stream_filters;
 mod sub_virtual_links;
+mod support;
 mod switches;
 mod time_aware;
 mod toy;

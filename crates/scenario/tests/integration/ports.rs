@@ -1,13 +1,10 @@
 //! Ports of switches and stations: what they become, and what a person sees for each thing that is wrong.
 
+use crate::support::plan;
 use chronoseal_core::{Duration, NodeId, Rate};
-use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, PortEnd, Problems, load};
+use chronoseal_scenario::{Code, Ethernet, NoFiles, PortEnd, Problems, load};
 
 const PORTS: &str = include_str!("ports.toml");
-
-fn plan(text: &str) -> Plan {
-    load("ports.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
-}
 
 fn problems(name: &str, text: &str) -> Problems {
     load("ports.toml", text.as_bytes(), &[], &NoFiles).expect_err(name)

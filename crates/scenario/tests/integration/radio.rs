@@ -1,9 +1,10 @@
 //! Radio segments: the road beside them, their stations, messages and attacks.
 
+use crate::support::plan;
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::radio::Position;
 use chronoseal_scenario::plan::{AttackerPlace, Radio, SegmentId};
-use chronoseal_scenario::{Code, FileError, Files, NoFiles, Plan, Problems, load};
+use chronoseal_scenario::{Code, FileError, Files, NoFiles, Problems, load};
 use chronoseal_v2x_fleet::simulation::Rider;
 use chronoseal_v2x_fleet::station::MessageKind;
 
@@ -37,10 +38,6 @@ kind = "replay"
 stream = "awareness"
 street = { x = "-3m", y = "4m" }
 "#;
-
-fn plan(text: &str) -> Plan {
-    load("street.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
-}
 
 fn problems(text: &str) -> Problems {
     load("street.toml", text.as_bytes(), &[], &NoFiles).expect_err("it is refused")

@@ -2,19 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::support::{changed, plan, refused};
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_scenario::plan::{Copies, FailingLink, LatentErrors, RecoveryAlgorithm, RecoveryConfig};
-use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, load};
+use chronoseal_scenario::{Code, Ethernet};
 
 const RING: &str = include_str!("replication.toml");
-
-fn plan(text: &str) -> Plan {
-    load("ring.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
-}
-
-fn problems(name: &str, text: &str) -> Problems {
-    load("ring.toml", text.as_bytes(), &[], &NoFiles).expect_err(name)
-}
 
 const WAYS: &str = "ways = [[\"left\"], [\"right\"]]";
 
@@ -117,11 +110,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
 #[test]
 fn every_problem_of_replication_is_shown_with_its_place() {
     for (name, code, old, new) in CASES {
-        assert!(RING.contains(old), "{name}: the scenario has no {old}");
-        let problems = problems(name, &RING.replacen(old, new, 1));
-        let found = problems.list().iter().find(|problem| problem.code == *code);
-        let found = found.unwrap_or_else(|| panic!("{name}: {}", problems.render()));
-        assert!(!found.labels.is_empty() && found.help.as_ref().is_some_and(|help| !help.is_empty()), "{name}");
+        let problems = refused(name, "ring.toml", &changed(name, RING, old, new), *code);
         insta::assert_snapshot!(*name, problems.render());
     }
 }

@@ -9,10 +9,7 @@ use chronoseal_scenario::{
 };
 
 use crate::WHOLE;
-
-fn plan(text: &str) -> Plan {
-    load("t.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
-}
+use crate::support::plan;
 
 fn ethernet(plan: &Plan) -> Ethernet<'_> {
     Ethernet::first(plan).expect("it has such a segment")

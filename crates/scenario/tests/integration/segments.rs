@@ -1,19 +1,10 @@
 //! Networks of several segments: what they become, and what a person sees for each thing that is wrong.
 
+use crate::support::{changed, plan, refused};
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_scenario::{
-    AttackPlace, Can, Code, DeadlineKind, Ethernet, NoFiles, Plan, Problems, SegmentId, StreamClass, load,
-};
+use chronoseal_scenario::{AttackPlace, Can, Code, DeadlineKind, Ethernet, SegmentId, StreamClass};
 
 const VEHICLE: &str = include_str!("vehicle.toml");
-
-fn plan(text: &str) -> Plan {
-    load("vehicle.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
-}
-
-fn problems(name: &str, text: &str) -> Problems {
-    load("vehicle.toml", text.as_bytes(), &[], &NoFiles).expect_err(name)
-}
 
 /// The changes that bring about one kind of problem each: name, code, old text, new text.
 pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
@@ -137,8 +128,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
 #[test]
 fn every_problem_of_a_network_is_shown_with_its_place() {
     for (name, code, old, new) in CASES {
-        assert!(VEHICLE.contains(old), "{name}: the scenario has no {old}");
-        let mut text = VEHICLE.replacen(old, new, 1);
+        let mut text = changed(name, VEHICLE, old, new);
         if *name == "threat_in_another_gateway" {
             let other =
                 "name = \"other\"\non = [\"powertrain\", \"body\"]\ngateway = {}\n\n[[nodes]]\nname = \"pedal\"";
@@ -146,10 +136,7 @@ fn every_problem_of_a_network_is_shown_with_its_place() {
                 .replace("name = \"pedal\"", other)
                 .replace("length = \"8B\"", "length = \"8B\"\nvia = [\"zone-front\", \"zone-rear\"]");
         }
-        let problems = problems(name, &text);
-        let found = problems.list().iter().find(|problem| problem.code == *code);
-        let found = found.unwrap_or_else(|| panic!("{name}: {}", problems.render()));
-        assert!(!found.labels.is_empty() && found.help.as_ref().is_some_and(|help| !help.is_empty()), "{name}");
+        let problems = refused(name, "vehicle.toml", &text, *code);
         insta::assert_snapshot!(*name, problems.render());
     }
 }

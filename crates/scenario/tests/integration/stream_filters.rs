@@ -1,15 +1,12 @@
 //! Stream filters, gates and meters: what they become, and what a person sees for each thing that is wrong.
 
+use crate::support::plan;
 use chronoseal_core::{Duration, NodeId, Priority, Rate};
 use chronoseal_media::psfp::StreamGateEntry;
 use chronoseal_scenario::plan::{Neighbour, StreamFilters};
 use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, load};
 
 const FILTERS: &str = include_str!("stream_filters.toml");
-
-fn plan(text: &str) -> Plan {
-    load("filters.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
-}
 
 fn problems(name: &str, text: &str) -> Problems {
     load("filters.toml", text.as_bytes(), &[], &NoFiles).expect_err(name)

@@ -1,7 +1,8 @@
 //! Streams that share a virtual link: what they become, and what a person sees for each thing that is wrong.
 
+use crate::support::{changed, plan, refused};
 use chronoseal_core::Duration;
-use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, VirtualLink, load};
+use chronoseal_scenario::{Code, Ethernet, Plan, VirtualLink};
 
 const AVIONICS: &str = include_str!("virtual_links.toml");
 
@@ -35,14 +36,6 @@ afdx = { sub_virtual_link_of = \"attitude\" }
 
 fn text() -> String {
     format!("{AVIONICS}{MORE}")
-}
-
-fn plan(text: &str) -> Plan {
-    load("avionics.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
-}
-
-fn problems(name: &str, text: &str) -> Problems {
-    load("avionics.toml", text.as_bytes(), &[], &NoFiles).expect_err(name)
 }
 
 fn links(plan: &Plan) -> Vec<(String, VirtualLink)> {
@@ -102,11 +95,7 @@ const CASES: &[(&str, Code, &str, &str)] = &[
 fn every_problem_of_sub_virtual_links_is_shown_with_its_place() {
     for (name, code, old, new) in CASES {
         let text = text();
-        assert!(text.contains(old), "{name}: the scenario has no {old}");
-        let problems = problems(name, &text.replacen(old, new, 1));
-        let found = problems.list().iter().find(|problem| problem.code == *code);
-        let found = found.unwrap_or_else(|| panic!("{name}: {}", problems.render()));
-        assert!(!found.labels.is_empty() && found.help.as_ref().is_some_and(|help| !help.is_empty()), "{name}");
+        let problems = refused(name, "avionics.toml", &changed(name, &text, old, new), *code);
         insta::assert_snapshot!(*name, problems.render());
     }
 }

@@ -1,8 +1,9 @@
 //! Segments whose clocks follow a grandmaster (IEEE 802.1AS): what they become, and what is refused.
 
+use crate::support::{changed, plan, refused};
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_scenario::plan::{GrandmasterQuality, Sync};
-use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, load};
+use chronoseal_scenario::{Code, Ethernet};
 use chronoseal_wire::gptp::ClockIdentity;
 
 const TWO_SWITCHES: &str = r#"
@@ -88,19 +89,10 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ),
 ];
 
-fn plan(text: &str) -> Plan {
-    load("time-aware.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
-}
-
-fn problems(name: &str, text: &str) -> Problems {
-    load("time-aware.toml", text.as_bytes(), &[], &NoFiles).expect_err(name)
-}
-
 #[test]
 fn every_problem_of_time_aware_clocks_is_shown_with_its_place() {
     for (name, code, old, new) in CASES {
-        assert!(TWO_SWITCHES.contains(old), "{name}: the scenario has no {old}");
-        let mut text = TWO_SWITCHES.replacen(old, new, 1);
+        let mut text = changed(name, TWO_SWITCHES, old, new);
         match *name {
             // One system alone may be the grandmaster, and then none.
             "gptp_without_grandmaster" => text = text.replacen("priority1 = 100", "priority1 = 255", 1),
@@ -114,10 +106,7 @@ fn every_problem_of_time_aware_clocks_is_shown_with_its_place() {
             "gptp_attack_in_slot" => text = text.replacen(SEGMENT, "", 1),
             _ => {}
         }
-        let problems = problems(name, &text);
-        let found = problems.list().iter().find(|problem| problem.code == *code);
-        let found = found.unwrap_or_else(|| panic!("{name}: {}", problems.render()));
-        assert!(!found.labels.is_empty() && found.help.as_ref().is_some_and(|help| !help.is_empty()), "{name}");
+        let problems = refused(name, "time-aware.toml", &text, *code);
         insta::assert_snapshot!(*name, problems.render());
     }
 }

@@ -1,17 +1,10 @@
 //! Virtual links of ARINC 664 part 7: what they become, and what a person sees for each thing that is wrong.
 
+use crate::support::{changed, plan, refused};
 use chronoseal_core::{Duration, Ppm, Priority};
-use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, StreamClass, VirtualLink, load};
+use chronoseal_scenario::{Code, Ethernet, Plan, StreamClass, VirtualLink};
 
 const AVIONICS: &str = include_str!("virtual_links.toml");
-
-fn plan(text: &str) -> Plan {
-    load("avionics.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|problems| panic!("{}", problems.render()))
-}
-
-fn problems(name: &str, text: &str) -> Problems {
-    load("avionics.toml", text.as_bytes(), &[], &NoFiles).expect_err(name)
-}
 
 fn classes(plan: &Plan) -> Vec<(StreamClass, u32)> {
     let view = Ethernet::first(plan).expect("it has such a segment");
@@ -81,11 +74,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
 #[test]
 fn every_problem_of_virtual_links_is_shown_with_its_place() {
     for (name, code, old, new) in CASES {
-        assert!(AVIONICS.contains(old), "{name}: the scenario has no {old}");
-        let problems = problems(name, &AVIONICS.replacen(old, new, 1));
-        let found = problems.list().iter().find(|problem| problem.code == *code);
-        let found = found.unwrap_or_else(|| panic!("{name}: {}", problems.render()));
-        assert!(!found.labels.is_empty() && found.help.as_ref().is_some_and(|help| !help.is_empty()), "{name}");
+        let problems = refused(name, "avionics.toml", &changed(name, AVIONICS, old, new), *code);
         insta::assert_snapshot!(*name, problems.render());
     }
 }
