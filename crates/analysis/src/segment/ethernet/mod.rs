@@ -51,7 +51,7 @@ impl SegmentBounds for EthernetBounds {
         let (class, header) = (&own.class, HEADER_LEN as u32 + own.tags_len());
         let number = class.ct_id().unwrap_or(stream.0);
         let payload_len = match own.datagram {
-            None => hop.frame_len.saturating_sub(header + class.trailer_len()),
+            None => hop.frame_len.saturating_sub(header + own.trailer_len()),
             Some(datagram) => {
                 datagram.data_len - plan.protection_on(&plan.streams[stream.index()], hop).overhead_bytes()
             }
