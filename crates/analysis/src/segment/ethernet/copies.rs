@@ -38,7 +38,7 @@ fn either(one: Result<Span, Why>, other: Result<Span, Why>) -> Result<Span, Why>
 pub(super) fn too_late(view: Ethernet<'_>, arrivals: &Arrivals, transits: Transits<'_>) -> Vec<Risk> {
     let mut found = Vec::new();
     for stream in view.streams() {
-        let Some((limit, remedy)) = limit(&stream, arrivals) else { continue };
+        let Some((limit, remedy)) = limit(view, &stream, arrivals) else { continue };
         let receivers = stream.hop.to.iter().map(|node| (skew(view, transits(stream.id, *node), *node), *node));
         let worst = receivers.chain(skews_in_switches(view, transits, &stream));
         // Without a bound there is the most to fear.
@@ -67,18 +67,25 @@ fn skews_in_switches(
 
 /// How far apart copies may come, and what to write if they come further; `None` for a stream without copies.
 ///
-/// Match recovery compares with the last frame only, so that the next one must not come between two copies.
-fn limit(stream: &EthernetStream<'_>, arrivals: &Arrivals) -> Option<(Duration, SkewRemedy)> {
+/// Match recovery compares with the last frame only, so that the next one must not come between two copies. Over two networks one
+/// that comes in between takes the place of a copy which is still to come, so none may where single frames are lost, nor in slots.
+fn limit(view: Ethernet<'_>, stream: &EthernetStream<'_>, arrivals: &Arrivals) -> Option<(Duration, SkewRemedy)> {
+    let before_next = |most: Duration| {
+        let arrival = arrivals.at(stream.id, stream.hop.segment);
+        let jitter = arrival.at.map_or(arrival.distance, Span::jitter);
+        ((arrival.distance - jitter).min(most) - Duration::from_ps(1)).max(Duration::ZERO)
+    };
     match stream.copies.replication()? {
+        Replication::Networks { skew_max } if stream.class.is_time_triggered() => {
+            Some((skew_max.min(stream.stream.period - Duration::from_ps(1)), SkewRemedy::SkewMax))
+        }
+        Replication::Networks { skew_max } if !view.segment.frame_losses.is_empty() => {
+            Some((before_next(skew_max), SkewRemedy::SkewMax))
+        }
         Replication::Networks { skew_max } => Some((skew_max, SkewRemedy::SkewMax)),
         Replication::Tagged(recovery) => Some(match recovery.algorithm {
             RecoveryAlgorithm::Vector { .. } => (recovery.reset - Duration::from_ps(1), SkewRemedy::ResetTimeout),
-            RecoveryAlgorithm::Match => {
-                let arrival = arrivals.at(stream.id, stream.hop.segment);
-                let jitter = arrival.at.map_or(arrival.distance, Span::jitter);
-                let next = (arrival.distance - jitter).min(recovery.reset);
-                ((next - Duration::from_ps(1)).max(Duration::ZERO), SkewRemedy::Vector)
-            }
+            RecoveryAlgorithm::Match => (before_next(recovery.reset), SkewRemedy::Vector),
         }),
     }
 }

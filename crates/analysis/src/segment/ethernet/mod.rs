@@ -108,15 +108,17 @@ impl SegmentBounds for EthernetBounds {
                     own_time: Some(slot.release),
                 });
                 for way in &ways {
-                    // The copy that comes first is opened, and either can be lost.
-                    let received = received_in_slot(network, stream.hop.from, way, late(0, slot)).into_iter();
-                    let Some(received) = received.reduce(slots::either) else { continue };
+                    let copies = received_in_slot(network, stream.hop.from, way, late(0, slot)).into_iter();
+                    let Some(received) = copies.reduce(slots::either) else { continue };
+                    // The copy that comes first is opened, and either can be lost. Where single frames are, it can be opened and then
+                    // refused, since too many of its network are missing, and the other one is opened as well.
+                    let opened = if network.frame_losses.is_empty() { 1 } else { way.copies.len() as i64 };
                     found.push(ScheduledJob {
                         node: way.receiver,
                         // Its clock and the switch's differ by the precision one way or the other.
                         earliest: slot.start + received.min - network.precision,
                         latest: slot.start + received.max + network.precision,
-                        cost: jobs.on_arrival(stream.id, stream.hop, way.receiver),
+                        cost: jobs.on_arrival(stream.id, stream.hop, way.receiver) * opened,
                         own_time: None,
                     });
                 }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, Rate, StreamId};
 use chronoseal_media::psfp::{FlowMeterConfig, StreamGateConfig, StreamGateList};
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, FilterPlan, Neighbour, Plan, Sync};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, FilterPlan, Neighbour, NetworkName, Plan, Sync};
 use chronoseal_wire::ethernet::{FCS_LEN, HEADER_LEN};
 
 use super::super::Span;
