@@ -217,6 +217,7 @@ fn brings_beacon(view: Ethernet<'_>, link: FailingLink, node: NodeId) -> bool {
         FailingLink::Station(other) => other == node,
         // Of two networks the beacon goes over A.
         FailingLink::Second(_) => false,
+        FailingLink::Trunk(trunk) if wiring.is_of_b(wiring.trunks[trunk].ends[0]) => false,
         FailingLink::Trunk(trunk) => {
             let [one, other] = wiring.trunks[trunk].ends;
             let switch = wiring.switch_of(node);
