@@ -318,12 +318,15 @@ fn copies_in_slots_that_come_too_far_apart_are_told_and_never_delivered_twice() 
 #[test]
 fn slots_virtual_links_and_best_effort_share_both_networks() {
     let more = |name: &str, table: &str| {
-        format!("[[streams]]\nname = \"{name}\"\nfrom = \"sensor\"\nto = [\"display\"]\nperiod = \"8ms\"\nlength = \"700B\"\nafdx = {table}\n")
+        format!(
+            "[[streams]]\nname = \"{name}\"\nfrom = \"sensor\"\nto = [\"display\"]\nperiod = \"8ms\"\nlength = \"700B\"\nafdx = {table}\n"
+        )
     };
     for policy in ["timely-block", "shuffling", "preemption"] {
-        let text = slotted()
-            .replace("accounting = \"as-published\"", &format!("accounting = \"on-wire\"\nintegration_policy = \"{policy}\""))
-            + &more("link", "{ class = { rate_constrained = { bag = \"4ms\" } } }")
+        let text = slotted().replace(
+            "accounting = \"as-published\"",
+            &format!("accounting = \"on-wire\"\nintegration_policy = \"{policy}\""),
+        ) + &more("link", "{ class = { rate_constrained = { bag = \"4ms\" } } }")
             + &more("one", "{ class = { best_effort = {} } }")
             + &more("other", "{ class = { best_effort = {} }, networks = [\"b\"] }");
         let plan = plan(&text);

@@ -152,7 +152,8 @@ fn times(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) 
         };
         // Whatever network a copy goes into, it starts with the slot; the slot's own turn is in the first of them.
         let from = |name: NetworkName| network.link_in(name, on_wire.hop.from).parameters;
-        let first_network = if on_wire.copies == &Copies::One(NetworkName::B) { NetworkName::B } else { NetworkName::A };
+        let first_network =
+            if on_wire.copies == &Copies::One(NetworkName::B) { NetworkName::B } else { NetworkName::A };
         let frame_time = time_on(view, &on_wire, from(first_network));
         let Ok(route) = view.hops(&on_wire) else {
             found.push(Violation::WrongInstances { stream: id, expected: 0, found: slots.len() });

@@ -192,12 +192,7 @@ impl Listener {
     }
 
     /// The window that holds a cluster time, of those for frames that come by a port.
-    pub(super) fn window(
-        &self,
-        port: PortId,
-        at: Duration,
-        cycle_len: Duration,
-    ) -> Result<InWindow, DiscardReason> {
+    pub(super) fn window(&self, port: PortId, at: Duration, cycle_len: Duration) -> Result<InWindow, DiscardReason> {
         let is_second = port != PortId(0) && !self.config.second_windows.is_empty();
         let windows = if is_second { &self.config.second_windows } else { &self.config.windows };
         windows

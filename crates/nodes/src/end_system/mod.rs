@@ -441,9 +441,7 @@ fn actions<'a>(
             let second = entry.config.second_windows.get(instance);
             second.map_or(window.closes, |second| second.closes.max(window.closes))
         };
-        windows.map(move |(instance, window)| {
-            (closes(instance, window) + after, Action::Check { listener, instance })
-        })
+        windows.map(move |(instance, window)| (closes(instance, window) + after, Action::Check { listener, instance }))
     });
     let tasks = config.tasks.iter().enumerate().map(|(run, task)| (task.start, Action::Task { run }));
     sends.chain(checks).chain(tasks)

@@ -155,7 +155,11 @@ fn each_network_has_windows_of_its_own_and_a_forged_frame_takes_no_slot() {
         *renumbered.last_mut().expect("it has a last byte") += 1;
         script = match number {
             // Both copies, the later one twice.
-            0 => script.hear(after(100), PortId(0), bytes).hear(after(600), PortId(1), bytes).hear(after(700), PortId(1), bytes),
+            0 => script.hear(after(100), PortId(0), bytes).hear(after(600), PortId(1), bytes).hear(
+                after(700),
+                PortId(1),
+                bytes,
+            ),
             // B alone; in the window of A it would be out of time.
             1 => script.hear(after(100), PortId(1), bytes).hear(after(600), PortId(1), bytes),
             // A alone; in the window of B it would be out of time.

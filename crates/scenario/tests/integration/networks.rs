@@ -41,8 +41,18 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ),
     ("networks_twice", Code::BadNetworks, "networks = [\"b\"]", "networks = [\"b\", \"b\"]"),
     ("networks_of_no_segment", Code::BadNetworks, "networks = { a = [\"a1\", \"a2\"], b = [\"b1\", \"b2\"] }", ""),
-    ("networks_slots_at_once", Code::NotYet, "class = { rate_constrained = { bag = \"4ms\", skew_max = \"2ms\" } }", "dispatch = \"immediate\""),
-    ("networks_skew_of_best_effort", Code::BadNetworks, "{ best_effort = {} } }", "{ best_effort = {} }, skew_max = \"1ms\" }"),
+    (
+        "networks_slots_at_once",
+        Code::NotYet,
+        "class = { rate_constrained = { bag = \"4ms\", skew_max = \"2ms\" } }",
+        "dispatch = \"immediate\"",
+    ),
+    (
+        "networks_skew_of_best_effort",
+        Code::BadNetworks,
+        "{ best_effort = {} } }",
+        "{ best_effort = {} }, skew_max = \"1ms\" }",
+    ),
     (
         "networks_skew_of_one",
         Code::BadNetworks,
@@ -50,7 +60,12 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
         "\"time-triggered\", networks = [\"a\"], skew_max = \"1ms\" }",
     ),
     ("networks_skew_of_link", Code::BadNetworks, "{ networks = [\"b\"] }", "{ skew_max = \"1ms\" }"),
-    ("networks_skew_of_slots", Code::OutOfRange, "{ best_effort = {} } }", "\"time-triggered\", skew_max = \"1001ms\" }"),
+    (
+        "networks_skew_of_slots",
+        Code::OutOfRange,
+        "{ best_effort = {} } }",
+        "\"time-triggered\", skew_max = \"1001ms\" }",
+    ),
     (
         "networks_cluster",
         Code::NotYet,

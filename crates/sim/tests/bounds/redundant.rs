@@ -226,11 +226,12 @@ fn check(seed: u64, plan: &Plan, text: &str, seen: &mut Seen) {
         let can_be_cut_off = of(&|cause| matches!(cause, Cause::LinkFails { .. }));
         let can_be_thrown_away =
             of(&|cause| matches!(cause, Cause::LinkFull { .. } | Cause::HostBufferFull { .. } | Cause::Policed { .. }));
-        let can_be_absent = stream.class.is_time_triggered()
-            && risks.iter().any(|risk| risk.stream.is_none_or(|own| own == stream.id));
+        let can_be_absent =
+            stream.class.is_time_triggered() && risks.iter().any(|risk| risk.stream.is_none_or(|own| own == stream.id));
         // Two cycles for the clocks.
         let has_beacon = stream.class.is_time_triggered() && view.segment.sync == Sync::Beacon;
-        let first = if has_beacon { (view.segment.cluster_cycle * 2).div_floor(stream.stream.period) as u64 } else { 0 };
+        let first =
+            if has_beacon { (view.segment.cluster_cycle * 2).div_floor(stream.stream.period) as u64 } else { 0 };
         let is_single = matches!(stream.copies, Copies::One(_));
         let fails = view.segment.failures.iter().any(|failure| view.passes(&stream, failure.link));
         let (sent, _) = taken.sent[&stream.id];

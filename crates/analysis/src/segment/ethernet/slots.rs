@@ -37,7 +37,8 @@ pub(super) struct Slots<'a> {
 impl<'a> Slots<'a> {
     pub(super) fn new(view: Ethernet<'a>, table: &'a ScheduleTable, arrivals: &'a Arrivals) -> Self {
         let none_yet = vec![Duration::ZERO; table.slots.len()];
-        let mut slots = Self { view, table, arrivals, late: none_yet.clone(), first_bits: [none_yet.clone(), none_yet] };
+        let mut slots =
+            Self { view, table, arrivals, late: none_yet.clone(), first_bits: [none_yet.clone(), none_yet] };
         for node in view.stations() {
             for name in view.segment.wiring.networks() {
                 let (line, own) = slots.uplink(*name, node);
@@ -194,12 +195,7 @@ pub(super) fn either(one: Span, other: Span) -> Span {
 ///
 /// A frame that the switch holds until its dispatch leaves by the switch's clock; another one as its sender begins, whose
 /// clock differs by the precision one way or the other.
-pub(super) fn received_in_slot(
-    network: &EthernetSegment,
-    from: NodeId,
-    way: &Way,
-    late: Duration,
-) -> Vec<Span> {
+pub(super) fn received_in_slot(network: &EthernetSegment, from: NodeId, way: &Way, late: Duration) -> Vec<Span> {
     // The times of the table end with the gap behind a frame, a reception with its last bit. It counts on each link where a
     // frame is early, and on the last one in any case.
     let len = FRAME_LEN_MIN as u64;

@@ -1,9 +1,7 @@
 //! One table for the networks A and B.
 
 use chronoseal_core::{Duration, NodeId, Rate};
-use chronoseal_scenario::plan::{
-    Access, Copies, EthernetHop, LinkParameters, NetworkName, Plan, StationLink, Wiring,
-};
+use chronoseal_scenario::plan::{Access, Copies, EthernetHop, LinkParameters, NetworkName, Plan, StationLink, Wiring};
 
 use super::super::{Resource, Synthesis, Violation, synthesize_all, verify};
 use crate::testing::{add_stream, cluster, network, view};
@@ -57,8 +55,7 @@ fn links_of_both_networks_are_reserved() {
     (slot.release, slot.start) = (slot.release - earlier, slot.start - earlier);
     (slot.dispatch, slot.end) = (slot.dispatch - earlier, slot.end - earlier);
     let relay = &mut table.relays[1];
-    (relay.start, relay.dispatch, relay.end) =
-        (relay.start - earlier, relay.dispatch - earlier, relay.end - earlier);
+    (relay.start, relay.dispatch, relay.end) = (relay.start - earlier, relay.dispatch - earlier, relay.end - earlier);
     let found = verify(view(&plan), &table);
     assert!(
         matches!(found[..], [Violation::Overlap { resource: Resource::SecondFromSwitch(NodeId(2)), .. }]),

@@ -262,13 +262,14 @@ pub(super) fn copies(
                 "leave `networks` out, or write `networks = { a = […], b = […] }` for the segment",
             );
         }
-        skew_without_copies(request, spec, "its frames are sent once", context);
+        skew_without_copies(request, spec, &format!("frames of stream `{name}` are sent once"), context);
         return Copies::One(NetworkName::A);
     }
     // The virtual link's key, or that of the stream; and how far apart its frames are.
     let (written, at, gap) = match (written, class.virtual_link()) {
         (ClassSpec::RateConstrained(written), Some(link)) => {
-            skew_without_copies(request, spec, "a virtual link has this key in its class", context);
+            let why = format!("stream `{name}` is a virtual link, which has this key in its class");
+            skew_without_copies(request, spec, &why, context);
             (written.skew_max, Some(class_at.clone().key("rate_constrained").key("skew_max")), link.bag)
         }
         _ => (spec.skew_max, class.is_time_triggered().then(|| request.table.at("skew_max")), request.stream.period),
@@ -296,7 +297,7 @@ pub(super) fn copies(
             );
         }
         if class.virtual_link().is_none() {
-            skew_without_copies(request, spec, "its frames go over one network", context);
+            skew_without_copies(request, spec, &format!("stream `{name}` goes over one network"), context);
         }
         return Copies::One(chosen.first().copied().unwrap_or(NetworkName::A));
     };
@@ -330,10 +331,7 @@ pub(super) fn skew_without_copies(
         context.report(
             Code::BadNetworks,
             &request.table.at("skew_max"),
-            format!(
-                "`skew_max` is for streams in slots that go over both networks, and of stream `{}` {why}",
-                shortened(&request.stream.spec.name)
-            ),
+            format!("{why}, and `skew_max` is for streams in slots that go over both networks"),
             "not used",
             "leave it out; that of a virtual link is written in `rate_constrained`",
         );

@@ -80,7 +80,8 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     }
     let copies = match &spec.replication {
         Some(replication) => {
-            networks::skew_without_copies(request, &spec, "copies are told apart by `recovery`", context);
+            let why = format!("`recovery` tells copies of stream `{}` apart", shortened(&request.stream.spec.name));
+            networks::skew_without_copies(request, &spec, &why, context);
             replication::copies(request, (&spec, written), replication, context)?
         }
         None => networks::copies(request, (&spec, class, written, &class_at), segment, context),
