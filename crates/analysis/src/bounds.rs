@@ -13,6 +13,7 @@
 //!
 //! - `precision` enters once: sender and switch are two correct clocks, and it bounds their difference (SAE AS6802).
 //! - Over several switches the departure is that from the last one, by the dispatch there; F and `d` are those of each link.
+//! - Over the networks A and B each copy has its own. Either can be lost, so the worst of both bounds the frame.
 //! - A scheduled frame meets no queue: the table keeps the receiver's link free at its dispatch time, and lower classes
 //!   start only if they end before it (timely block).
 //! - A frame passed on at once can meet other frames on the receiver's link. `queueing` is what the others, each as late
@@ -24,7 +25,7 @@
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot, Turn};
 use chronoseal_scenario::plan::{
-    Dispatch, Ethernet, EthernetStream, LinkParameters, NodePlan, StreamClass, SwitchHop, Sync,
+    Dispatch, Ethernet, EthernetStream, LinkParameters, NetworkName, NodePlan, StreamClass, SwitchHop, Sync,
 };
 
 /// Length of a protocol control frame without checksum `[byte]`.
@@ -66,11 +67,13 @@ pub(crate) fn why_unbounded(stream: &EthernetStream<'_>) -> &'static str {
 }
 
 /// What a stream's frames take to one of its receivers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Way {
     pub(crate) receiver: NodeId,
-    /// `None` if the stream has no slot.
+    /// Of whichever copy comes; `None` if the stream has no slot.
     pub(crate) latency: Option<Latency>,
+    /// By network that the stream goes over; none if it has no slot.
+    pub(crate) copies: Vec<(NetworkName, Latency)>,
 }
 
 /// From the first bit at the sender to the last bit at the receiver.
@@ -98,20 +101,26 @@ pub(crate) fn ways(view: Ethernet<'_>, table: &ScheduleTable, late: Late<'_>) ->
     for (index, slot) in table.slots.iter().enumerate() {
         slots_of[slot.stream.index()].push(index);
     }
-    let way = |stream: &EthernetStream<'_>, route: &[SwitchHop], receiver: NodeId| {
+    let worst = |a: Latency, b: Latency| Latency { min: a.min.min(b.min), max: a.max.max(b.max) };
+    let copy = |stream: &EthernetStream<'_>, hops: &[(NetworkName, SwitchHop)], network, receiver: NodeId| {
         let slots = slots_of[stream.id.index()].iter().filter(|_| stream.class.is_time_triggered());
         let latencies = slots.filter_map(|index| {
             let queue = queues[receiver.index()].as_ref()?;
-            let hop = route.iter().position(|hop| hop.to.contains(&receiver))?;
-            let last = Last { turn: table.turn(*index, hop)?, trunk: route[hop].trunk, receiver };
+            let hop = hops.iter().position(|(name, hop)| *name == network && hop.to.contains(&receiver))?;
+            let last = Last { turn: table.turn(*index, hop)?, network, trunk: hops[hop].1.trunk, receiver };
             Some(latency(view, stream, &table.slots[*index], last, late[*index], queue))
         });
-        let latency = latencies.reduce(|a, b| Latency { min: a.min.min(b.min), max: a.max.max(b.max) });
-        Way { receiver, latency }
+        Some((network, latencies.reduce(worst)?))
     };
     let ways = |stream: EthernetStream<'_>| {
-        let route = view.route(&stream).unwrap_or_default();
-        stream.hop.to.iter().map(|node| way(&stream, &route, *node)).collect()
+        let hops = view.hops(&stream).unwrap_or_default();
+        let way = |receiver: &NodeId| {
+            let networks = stream.copies.networks().iter();
+            let copies: Vec<_> = networks.filter_map(|network| copy(&stream, &hops, *network, *receiver)).collect();
+            let latency = copies.iter().map(|(_, latency)| *latency).reduce(worst);
+            Way { receiver: *receiver, latency, copies }
+        };
+        stream.hop.to.iter().map(way).collect()
     };
     view.streams().map(ways).collect()
 }
@@ -119,6 +128,7 @@ pub(crate) fn ways(view: Ethernet<'_>, table: &ScheduleTable, late: Late<'_>) ->
 /// The last switch on a frame's way to a receiver.
 struct Last {
     turn: Turn,
+    network: NetworkName,
     /// The link between switches by which the frame comes there; `None`: from its sender.
     trunk: Option<usize>,
     receiver: NodeId,
@@ -136,7 +146,7 @@ fn latency(
     let network = view.segment;
     let len = view.secured_len(stream);
     let over = |link: LinkParameters| network.frame_time_over(link, len) + link.delay(len);
-    let link_of = |node| network.link_of(node).parameters;
+    let link_of = |node| network.link_in(last.network, node).parameters;
     let before = last.trunk.map_or_else(|| link_of(stream.hop.from), |trunk| network.wiring.trunks[trunk].parameters);
     let received = over(link_of(last.receiver));
     let ready = last.turn.start - slot.start + over(before) + network.forwarding_delay;

@@ -255,7 +255,7 @@ fn on_every_stream(trial: &mut Plan, segment: SegmentId, id: ProtectionId) -> Et
             if is_relayed {
                 let own = hop.facet.get::<EthernetHop>();
                 let tag = own.map_or(0, EthernetHop::tags_len);
-                let trailer = own.map_or(0, |hop| hop.class.trailer_len());
+                let trailer = own.map_or(0, EthernetHop::trailer_len);
                 hop.frame_len = relayed_frame_len(length + trailer, overhead) + tag;
             }
         }

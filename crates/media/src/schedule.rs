@@ -13,7 +13,7 @@ pub struct ScheduleTable {
     /// switch alone.
     pub relays: Vec<Relay>,
     /// Where a slot's frame leaves for a receiver at another time than its [`Slot::dispatch`], or keeps the last link for another
-    /// one than its [`Slot::frame_time`], by slot.
+    /// one than its [`Slot::frame_time`], by slot; and every copy of it over a second network.
     pub deliveries: Vec<Delivery>,
     /// Slots of node tasks, by `start`.
     pub tasks: Vec<TaskSlot>,
@@ -39,11 +39,14 @@ pub struct Slot {
 }
 
 /// The turn of a slot's frame at a switch behind the first one on its way. All times count as those of a [`Slot`].
+///
+/// Of a stream that goes over the networks A and B, the slot itself has the turn at the first switch of A. The turns behind it follow,
+/// and then those in B; the turn at the first switch of B starts with the slot, since both copies leave the sender at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Relay {
     /// Whose slot, as an index into [`ScheduleTable::slots`].
     pub slot: usize,
-    /// Which switch on the stream's way, from 1: the first one's turn is in the slot itself.
+    /// Which switch on the stream's ways, from 1: the first one's turn is in the slot itself.
     pub hop: u16,
     /// The first bit leaves the switch before.
     pub start: Duration,
@@ -53,13 +56,15 @@ pub struct Relay {
     pub end: Duration,
 }
 
-/// How a slot's frame leaves its last switch for a receiver.
+/// How a slot's frame, or one of its two copies, leaves its last switch for a receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivery {
     /// Whose slot, as an index into [`ScheduleTable::slots`].
     pub slot: usize,
     /// The receiver.
     pub node: NodeId,
+    /// True for the copy over network B, of a stream that goes over both networks.
+    pub is_second: bool,
     /// The first bit leaves its switch.
     pub dispatch: Duration,
     /// Time on its link.

@@ -253,6 +253,9 @@ pub struct DeliveryMeta {
     pub slot: usize,
     /// The receiver, as an index into [`RunMeta::nodes`].
     pub node: u16,
+    /// True for the copy over network B, of a stream that goes over both networks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_second: bool,
     /// Its switch passes the frame on `[ns]`.
     pub dispatch_ns: i64,
     /// Time on its wire `[ns]`.

@@ -74,6 +74,7 @@ fn schedule(plan: &Plan, table: &ScheduleTable) -> ScheduleMeta {
     let deliveries = table.deliveries.iter().map(|delivery| DeliveryMeta {
         slot: delivery.slot,
         node: delivery.node.0,
+        is_second: delivery.is_second,
         dispatch_ns: delivery.dispatch.as_ns(),
         frame_time_ns: delivery.frame_time.as_ns(),
     });

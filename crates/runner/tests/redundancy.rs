@@ -65,3 +65,40 @@ fn copies_that_come_too_late_are_repeated_and_break_no_account() {
     let altitude = account(&run, "altitude");
     assert_eq!((altitude.sent, altitude.in_time, altitude.copies.repeated), (125, 125, 125));
 }
+
+/// The stream in slots of the same page, beside the virtual links, with clocks that need no beacon over A.
+fn with_slots() -> String {
+    let page = include_str!("../../../docs/guide/redundancy.md");
+    let text = page.split("```toml\n").nth(2).and_then(|rest| rest.split("```").next());
+    let ideal = cockpit()
+        .replace("cluster_cycle", "guard_period = \"40us\"\nsync = \"ideal\"\ncluster_cycle")
+        .replace("[[nodes]]\n", "[[nodes]]\nclock = \"ideal\"\n");
+    ideal + text.expect("the stream follows the scenario")
+}
+
+#[test]
+fn a_slot_counts_once_whichever_copy_comes_in_it() {
+    let run = run(&with_slots());
+    let elevator = account(&run, "elevator");
+    // The last one leaves as the run ends.
+    assert_eq!((elevator.sent, elevator.in_time, elevator.in_flight, elevator.not_sent), (126, 125, 1, 0));
+    let Copies { eliminated, lost, repeated } = elevator.copies;
+    assert_eq!((eliminated + lost, repeated), (125, 0));
+    assert!((61..=64).contains(&eliminated), "{eliminated}");
+    // Both copies of each slot are among what the report draws.
+    let schedule = run.meta.segments[0].schedule.as_ref().expect("it has slots");
+    let second = schedule.deliveries.iter().filter(|delivery| delivery.is_second).count();
+    assert_eq!((schedule.slots.len(), second), (16, 16));
+    // The virtual links beside it fare as they do alone.
+    let altitude = account(&run, "altitude");
+    assert_eq!((altitude.sent, altitude.in_time, altitude.discarded_total()), (125, 125, 0));
+}
+
+#[test]
+fn a_slot_over_the_network_that_fails_is_lost_from_then_on() {
+    let run = run(&with_slots().replace("skew_max = \"1ms\" }", "networks = [\"a\"] }"));
+    let elevator = account(&run, "elevator");
+    assert_eq!((elevator.sent, elevator.in_flight, elevator.copies), (126, 1, Copies::default()));
+    assert!((61..=64).contains(&elevator.discarded["link-down"]), "{elevator:?}");
+    assert_eq!(elevator.in_time + elevator.discarded_total(), 125);
+}

@@ -1,11 +1,13 @@
-//! Networks A and B (ARINC 664 part 7): a link that fails with and without a second network, and copies at the edge of their skew.
+//! Networks A and B (ARINC 664 part 7): a link that fails with and without a second network, and copies at the edge of their skew; of
+//! virtual links and of frames in slots.
 
 use std::collections::BTreeMap;
 
 use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, SkewRemedy, bounds};
+use chronoseal_analysis::synthesis::{synthesize, verify};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime};
-use chronoseal_scenario::plan::Plan;
+use chronoseal_scenario::plan::{Ethernet, Plan};
 use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{FrameContext, Observer, run};
 
@@ -68,11 +70,14 @@ struct Told {
     discarded: BTreeMap<DiscardReason, u64>,
     skews: Vec<Duration>,
     latest: Duration,
+    /// Slots of which the receiver says that nothing came.
+    missing: u64,
 }
 
 impl Observer for Told {
-    fn event(&mut self, _: SimTime, _: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+    fn event(&mut self, _: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
         match event.kind {
+            EventKind::Missing => self.missing += u64::from(node == NodeId(1)),
             EventKind::Delivered => {
                 self.delivered.push(event.sequence);
                 let latency = frame.and_then(|frame| Some(frame.received_at? - frame.label.sent_at));
@@ -191,5 +196,149 @@ fn a_gateway_takes_what_comes_over_both_networks_once() {
                 .keys()
                 .all(|reason| matches!(reason, DiscardReason::CopyEliminated | DiscardReason::LinkDown))
         );
+    }
+}
+
+/// The same in slots. A slot begins 1 ms after the start of each period, and each switch passes its copy on after 80 us on the first
+/// link and a guard period of 20 us.
+fn slotted() -> String {
+    TWO.replace("class = { rate_constrained = { bag = \"8ms\" } }", "guard_period = \"20us\"")
+        .replace("offset = \"0s\"", "offset = \"1ms\"")
+}
+
+const NETWORKS: &str = "afdx = { networks = [\"a\"] }";
+
+fn slotted_over(network: &str) -> String {
+    slotted().replace("offset = \"1ms\"", &format!("offset = \"1ms\"\n{}", NETWORKS.replace("\"a\"", network)))
+}
+
+#[test]
+fn a_frame_in_a_slot_goes_over_both_networks_in_one_table() {
+    for access in ["shared-slots", "per-link"] {
+        let text = slotted().replace("accounting =", &format!("access = \"{access}\"\naccounting ="));
+        let plan = plan(&text);
+        let view = Ethernet::first(&plan).expect("it is one");
+        let table = synthesize(view).expect("there is room");
+        assert_eq!(verify(view, &table), []);
+        let us = Duration::from_us;
+        let slots: Vec<_> = table.slots.iter().map(|slot| (slot.start, slot.frame_time, slot.dispatch)).collect();
+        assert_eq!(slots, [(us(1_000), us(80), us(1_100)), (us(9_000), us(80), us(9_100))], "{access}");
+        // The first switch of B has a turn of its own, which starts with the slot.
+        let relays: Vec<_> =
+            table.relays.iter().map(|relay| (relay.slot, relay.hop, relay.start, relay.dispatch)).collect();
+        assert_eq!(relays, [(0, 1, us(1_000), us(1_100)), (1, 1, us(9_000), us(9_100))]);
+        let deliveries: Vec<_> =
+            table.deliveries.iter().map(|own| (own.slot, own.is_second, own.dispatch, own.frame_time)).collect();
+        assert_eq!(deliveries, [(0, true, us(1_100), us(800)), (1, true, us(9_100), us(800))]);
+        for text in [text.clone(), text.replace("duration = \"1s\"", "duration = \"1s\"\nfidelity = \"timing\"")] {
+            let told = told(&text);
+            assert_eq!(told.delivered, all());
+            assert_eq!(told.discarded, BTreeMap::from([(DiscardReason::CopyEliminated, FRAMES)]));
+            assert!(told.skews.iter().all(|skew| *skew == SKEW), "{:?}", told.skews);
+            assert_eq!(told.latest, us(180));
+        }
+        let latency = bounded(&plan).streams[0].ends[0].latency.expect("it has slots");
+        // Two clocks differ by up to 10 us.
+        assert_eq!((latency.min, latency.max), (us(170), us(910)));
+        assert_eq!(bounded(&plan).risks, []);
+    }
+}
+
+#[test]
+fn a_link_that_fails_takes_no_slot_from_who_has_two_networks() {
+    for switch in ["left", "right"] {
+        let text = with_failure(&slotted(), switch);
+        let both = told(&text);
+        assert_eq!(both.delivered, all(), "{switch} fails");
+        assert_eq!(both.discarded[&DiscardReason::LinkDown], FRAMES - 63);
+        assert_eq!(both.discarded[&DiscardReason::CopyEliminated], 63);
+        assert_eq!(both.missing, 0, "its receiver misses nothing");
+        assert_eq!(bounded(&plan(&text)).risks, [], "the other network is enough");
+    }
+    let gone = with_failure(&slotted(), "left").replace("at = \"504ms\"", "at = \"0s\"");
+    assert_eq!(told(&gone).latest, Duration::from_us(900), "what B takes");
+    let alone = with_failure(&slotted_over("\"a\""), "left");
+    assert_eq!(told(&alone).delivered, (0..63).collect::<Vec<_>>());
+    assert_eq!(told(&alone).missing, FRAMES - 63);
+    assert!(bounded(&plan(&alone)).risks.iter().any(|risk| matches!(risk.cause, Cause::LinkFails { .. })));
+    let other = with_failure(&slotted_over("\"b\""), "left");
+    assert_eq!((told(&other).delivered, told(&other).discarded), (all(), BTreeMap::new()));
+    assert_eq!(bounded(&plan(&other)).risks, []);
+    let latency = bounded(&plan(&other)).streams[0].ends[0].latency.expect("it has slots");
+    // Without a number a frame has 999 bytes: 79.92 us and 799.2 us.
+    assert_eq!((latency.min, latency.max), (Duration::from_ns(889_120), Duration::from_ns(909_120)));
+}
+
+#[test]
+fn with_a_beacon_a_failure_in_network_b_is_survived_and_one_in_a_is_told() {
+    let beacon = |text: &str| text.replace("sync = \"ideal\"", "sync = \"beacon\"");
+    let in_b = beacon(&with_failure(&slotted(), "right"));
+    assert_eq!(bounded(&plan(&in_b)).risks, []);
+    let told = told(&in_b);
+    let first = told.delivered[0];
+    assert!(told.delivered.iter().copied().eq(first..first + told.delivered.len() as u64), "{:?}", told.delivered);
+    assert!(told.delivered.len() as u64 >= FRAMES - 4 && told.missing <= 2, "{}", told.missing);
+    let in_a = bounded(&plan(&beacon(&with_failure(&slotted(), "left")))).risks;
+    assert!(in_a.iter().any(|risk| matches!(risk.cause, Cause::BeaconFails { .. })), "{in_a:?}");
+}
+
+#[test]
+fn copies_in_slots_are_no_replays_whatever_their_freshness() {
+    let freshness = ["\"full\"", "\"cycle-counter\"", "{ truncated = \"2B\" }"];
+    for freshness in freshness {
+        let text = slotted()
+            .replace("length = \"985B\"", "length = \"945B\"\nprotection = \"tagged\"")
+            .replace("freshness = \"full\"", &format!("freshness = {freshness}"));
+        for text in [text.clone(), with_failure(&text, "left"), with_failure(&text, "right")] {
+            let told = told(&text);
+            assert_eq!(told.delivered, all(), "{freshness}");
+            let is_harmless =
+                |reason: &DiscardReason| matches!(reason, DiscardReason::CopyEliminated | DiscardReason::LinkDown);
+            assert!(told.discarded.keys().all(is_harmless), "{freshness}: {:?}", told.discarded);
+        }
+    }
+}
+
+#[test]
+fn copies_in_slots_that_come_too_far_apart_are_told_and_never_delivered_twice() {
+    let with_skew = |us: i64| {
+        slotted().replace("offset = \"1ms\"", &format!("offset = \"1ms\"\nafdx = {{ skew_max = \"{us}us\" }}"))
+    };
+    // On paper two clocks differ by up to 10 us, one way with the one copy and the other way with the other.
+    assert_eq!(bounded(&plan(&with_skew(740))).risks, []);
+    let risks = bounded(&plan(&with_skew(739))).risks;
+    let [risk] = &risks[..] else { panic!("{risks:?}") };
+    let (skew, limit) = (Some(Duration::from_us(740)), Duration::from_us(739));
+    assert_eq!(risk.cause, Cause::Skew { node: NodeId(1), skew, limit, remedy: SkewRemedy::SkewMax });
+    let told = told(&with_skew(719));
+    assert_eq!(told.delivered, all(), "its slot says whose copy it is");
+    assert_eq!(told.discarded, BTreeMap::from([(DiscardReason::DuplicateInWindow, FRAMES)]));
+}
+
+#[test]
+fn slots_virtual_links_and_best_effort_share_both_networks() {
+    let more = |name: &str, table: &str| {
+        format!(
+            "[[streams]]\nname = \"{name}\"\nfrom = \"sensor\"\nto = [\"display\"]\nperiod = \"8ms\"\nlength = \"700B\"\nafdx = {table}\n"
+        )
+    };
+    for policy in ["timely-block", "shuffling", "preemption"] {
+        let text = slotted().replace(
+            "accounting = \"as-published\"",
+            &format!("accounting = \"on-wire\"\nintegration_policy = \"{policy}\""),
+        ) + &more("link", "{ class = { rate_constrained = { bag = \"4ms\" } } }")
+            + &more("one", "{ class = { best_effort = {} } }")
+            + &more("other", "{ class = { best_effort = {} }, networks = [\"b\"] }");
+        let plan = plan(&text);
+        let view = Ethernet::first(&plan).expect("it is one");
+        assert_eq!(verify(view, &synthesize(view).expect("there is room")), [], "{policy}");
+        let bounded = bounded(&plan);
+        assert_eq!(bounded.risks, [], "{policy}");
+        assert!(bounded.streams.iter().all(|stream| stream.ends[0].latency.is_ok()), "{policy}");
+        for text in [text.clone(), with_failure(&text, "left"), with_failure(&text, "right")] {
+            let told = told(&text);
+            let count = told.delivered.iter().filter(|number| **number == 100).count();
+            assert!(told.missing == 0 && count >= 2, "{policy}: {} missing, {count}", told.missing);
+        }
     }
 }

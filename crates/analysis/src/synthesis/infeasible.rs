@@ -148,6 +148,12 @@ fn describe(view: Ethernet<'_>, item: Item, reason: Reason) -> String {
                 Resource::Cluster => "between the other slots".to_owned(),
                 Resource::LinkToSwitch(node) => format!("on the link from `{}`", view.plan.node_name(node)),
                 Resource::LinkFromSwitch(node) => format!("on the link to `{}`", view.plan.node_name(node)),
+                Resource::SecondToSwitch(node) => {
+                    format!("on the link from `{}` into network B", view.plan.node_name(node))
+                }
+                Resource::SecondFromSwitch(node) => {
+                    format!("on the link out of network B to `{}`", view.plan.node_name(node))
+                }
                 Resource::LinkBetween { link, from } => {
                     let to = view.segment.wiring.trunks[link].from(from);
                     let [from, to] = [from, to].map(|switch| {

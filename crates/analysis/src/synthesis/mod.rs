@@ -9,6 +9,8 @@
 //!   and so is the time until the dispatch at the next switch ([`Ethernet::integration_wait`]).
 //! - Over several switches, in both cases: the links between them, as those to receivers. Each switch has a dispatch time of
 //!   its own ([`Relay`]), as long after the one before as the first is after the start of the slot.
+//! - Over the networks A and B, in both cases: all that, in each network, from the same start of the slot on. Its receivers check
+//!   the frame behind the later of its copies, since the earlier one can be lost.
 //! - Processors: sealing directly before the slot, verification at the earliest free time after arrival, tasks for
 //!   their worst-case execution time. The times are those of the node's platform profile.
 //!
@@ -42,7 +44,7 @@ mod verify;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{Ethernet, EthernetStream};
+use chronoseal_scenario::plan::{Ethernet, EthernetStream, NetworkName};
 
 pub use gated::{GatedNetwork, GatedPort, GatedStream, Written, gated_network};
 pub use infeasible::{Infeasible, Reason};
@@ -75,6 +77,10 @@ pub enum Resource {
     LinkToSwitch(NodeId),
     /// The wire from the switch to a node.
     LinkFromSwitch(NodeId),
+    /// The wire from a node to its switch in network B.
+    SecondToSwitch(NodeId),
+    /// The wire from its switch in network B to a node.
+    SecondFromSwitch(NodeId),
     /// The wire from a switch to another one.
     LinkBetween {
         /// Which link between switches, as the segment counts them.
@@ -84,6 +90,24 @@ pub enum Resource {
     },
     /// The processor of a node.
     Processor(NodeId),
+}
+
+impl Resource {
+    /// The wire from a node to its switch in a network.
+    pub(crate) const fn to_switch(network: NetworkName, node: NodeId) -> Self {
+        match network {
+            NetworkName::A => Self::LinkToSwitch(node),
+            NetworkName::B => Self::SecondToSwitch(node),
+        }
+    }
+
+    /// The wire from its switch in a network to a node.
+    pub(crate) const fn from_switch(network: NetworkName, node: NodeId) -> Self {
+        match network {
+            NetworkName::A => Self::LinkFromSwitch(node),
+            NetworkName::B => Self::SecondFromSwitch(node),
+        }
+    }
 }
 
 /// Processor time reserved for the check of one frame at one receiver.
@@ -186,8 +210,12 @@ pub fn explicit(view: Ethernet<'_>, pitch: Duration) -> ScheduleTable {
 
 /// Frame time and guard period of a stream, and what it can wait for others: the length of its slot.
 pub fn slot_pitch(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Duration {
-    let from = view.segment.link_of(stream.hop.from).parameters;
-    view.frame_time_of(stream) + view.segment.guard_period + view.integration_wait(from)
+    let pitch = |network: &NetworkName| {
+        let from = view.segment.link_in(*network, stream.hop.from).parameters;
+        let frame_time = view.segment.frame_time_over(from, view.secured_len(stream));
+        frame_time + view.segment.guard_period + view.integration_wait(from)
+    };
+    stream.copies.networks().iter().map(pitch).max().unwrap_or_default()
 }
 
 #[cfg(test)]

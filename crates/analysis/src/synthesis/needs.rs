@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{Delivery, Relay, ScheduleTable, Slot};
-use chronoseal_scenario::plan::{Access, Dispatch, Ethernet, EthernetStream, LinkParameters};
+use chronoseal_scenario::plan::{Access, Dispatch, Ethernet, EthernetStream, LinkParameters, NetworkName};
 
 use super::Resource;
 use crate::segment::{BOUNDS, Jobs};
@@ -40,6 +40,8 @@ pub(super) struct Turn {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) node: NodeId,
+    /// Of a stream over both networks, the copy over B.
+    is_second: bool,
     /// The first bit leaves the receiver's switch.
     dispatch: Duration,
     frame_time: Duration,
@@ -64,7 +66,7 @@ pub(super) struct FrameNeeds {
 
 impl FrameNeeds {
     /// # Panics
-    /// If the stream has not one way over its segment, which no plan has that was made from a scenario.
+    /// If the stream has not one way for each of its copies, which no plan has that was made from a scenario.
     pub(super) fn of(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Self {
         let network = view.segment;
         let wiring = &network.wiring;
@@ -80,23 +82,29 @@ impl FrameNeeds {
                 time_on(link) + guard + network.forwarding_jitter.max + network.precision
             }
         };
-        let from = network.link_of(stream.hop.from).parameters;
+        let from = |name: NetworkName| network.link_in(name, stream.hop.from).parameters;
         let seal = authentication_time(view, stream, stream.hop.from);
-        let first = if shared { Resource::Cluster } else { Resource::LinkToSwitch(stream.hop.from) };
         // A frame that costs nothing to make has to be made all the same: no task may run at that instant.
         let sealing = (Resource::Processor(stream.hop.from), -seal, seal.max(Duration::from_ps(1)));
-        let mut needs = Self {
-            frame_time: time_on(from),
-            seal,
-            turns: Vec::new(),
-            arrivals: Vec::new(),
-            uses: vec![(first, Duration::ZERO, time_on(from) + guard + view.integration_wait(from)), sealing],
+        let first = |name: NetworkName| {
+            let taken = time_on(from(name)) + guard + view.integration_wait(from(name));
+            (Resource::to_switch(name, stream.hop.from), Duration::ZERO, taken)
         };
+        let mut uses: Vec<_> = stream.copies.networks().iter().map(|name| first(*name)).collect();
+        if shared {
+            // The cluster, for as long as the slower of the copies takes.
+            let taken = uses.iter().map(|(.., taken)| *taken).max().unwrap_or_default();
+            uses = vec![(Resource::Cluster, Duration::ZERO, taken)];
+        }
+        uses.push(sealing);
+        let first_network = stream.copies.first_network();
+        let (turns, arrivals) = (Vec::new(), Vec::new());
+        let mut needs = Self { frame_time: time_on(from(first_network)), seal, turns, arrivals, uses };
         // By link between switches: when the first bit goes over it.
         let mut over: BTreeMap<usize, Duration> = BTreeMap::new();
-        for hop in view.route(stream).expect("a scenario is refused unless each stream has one way") {
+        for (name, hop) in view.hops(stream).expect("a scenario is refused unless each copy of a stream has one way") {
             let (start, link) = match hop.trunk {
-                None => (Duration::ZERO, from),
+                None => (Duration::ZERO, from(name)),
                 Some(trunk) => (over[&trunk], wiring.trunks[trunk].parameters),
             };
             let wait = view.integration_wait(link);
@@ -113,11 +121,12 @@ impl FrameNeeds {
             // Shared slots of unequal frames need this as well: a long frame is still on its way to the receiver when a
             // short one after it is due there.
             for &node in &hop.to {
-                let link = network.link_of(node).parameters;
+                let link = network.link_in(name, node).parameters;
                 let frame_time = time_on(link);
                 let at = dispatch + view.integration_wait(link) + frame_time + link.delay(len);
-                needs.arrivals.push(Arrival { node, dispatch, frame_time, at });
-                needs.uses.push((Resource::LinkFromSwitch(node), dispatch, egress(link)));
+                let is_second = name != first_network;
+                needs.arrivals.push(Arrival { node, is_second, dispatch, frame_time, at });
+                needs.uses.push((Resource::from_switch(name, node), dispatch, egress(link)));
             }
             for &trunk in &hop.onward {
                 over.insert(trunk, dispatch);
@@ -144,9 +153,10 @@ impl FrameNeeds {
         self.arrivals.iter().map(|arrival| arrival.at).fold(self.turns_over(), Duration::max)
     }
 
-    /// When its last bit is at a receiver.
+    /// When its last bit is at a receiver, that of the later copy if there are two.
     pub(super) fn arrival_at(&self, node: NodeId) -> Duration {
-        self.arrivals.iter().find(|arrival| arrival.node == node).map_or(self.frame_time, |arrival| arrival.at)
+        let own = self.arrivals.iter().filter(|arrival| arrival.node == node).map(|arrival| arrival.at);
+        own.max().unwrap_or(self.frame_time)
     }
 
     pub(super) fn slot(&self, stream: StreamId, instance: u32, start: Duration) -> Slot {
@@ -186,11 +196,12 @@ pub(super) fn finish_slots(view: Ethernet<'_>, table: &mut ScheduleTable) {
         let needs = known.entry(slot.stream).or_insert_with(|| FrameNeeds::of(view, &stream));
         table.relays.extend(needs.relays(index, slot.start));
         let delivery = |arrival: &Arrival| {
-            let Arrival { node, dispatch, frame_time, .. } = *arrival;
-            Delivery { slot: index, node, dispatch: slot.start + dispatch, frame_time }
+            let Arrival { node, is_second, dispatch, frame_time, .. } = *arrival;
+            Delivery { slot: index, node, is_second, dispatch: slot.start + dispatch, frame_time }
         };
-        let is_plain =
-            |delivery: &Delivery| (delivery.dispatch, delivery.frame_time) == (slot.dispatch, slot.frame_time);
+        let is_plain = |delivery: &Delivery| {
+            !delivery.is_second && (delivery.dispatch, delivery.frame_time) == (slot.dispatch, slot.frame_time)
+        };
         table.deliveries.extend(needs.arrivals.iter().map(delivery).filter(|delivery| !is_plain(delivery)));
     }
 }

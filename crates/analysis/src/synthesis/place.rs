@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, TaskSlot};
-use chronoseal_scenario::plan::{Access, Ethernet, EthernetStream, SwitchHop};
+use chronoseal_scenario::plan::{Access, Ethernet, EthernetStream, NetworkName, SwitchHop};
 use chronoseal_schedule::board::{Blocked, Board, Float, Item as Periodic, Limit, Use};
 
 use super::needs::{FrameNeeds, authentication_time, finish_slots, offset, scheduled};
@@ -60,18 +60,22 @@ fn by_number(name: &str) -> (&str, u64, &str) {
     (stem, name[stem.len()..].parse().unwrap_or(0), name)
 }
 
-/// How many links a stream's frames take: to the first switch, between switches, and on to each receiver.
+/// How many links a stream's frames take: to the first switch, between switches, and on to each receiver, in each of its networks.
 fn links(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> i64 {
-    let behind = |hop: &SwitchHop| hop.to.len() + hop.onward.len();
-    1 + view.route(stream).map_or(0, |route| route.iter().map(behind).sum::<usize>()) as i64
+    let behind = |(_, hop): &(NetworkName, SwitchHop)| hop.to.len() + hop.onward.len();
+    let behind = view.hops(stream).map_or(0, |hops| hops.iter().map(behind).sum::<usize>());
+    (stream.copies.networks().len() + behind) as i64
 }
+
+/// How many resources each node has.
+const OF_NODE: usize = 5;
 
 /// A schedule in the making. Each item is placed strictly periodically: instance `k` starts `k` periods after
 /// instance 0, so no frame has release jitter.
 pub(super) struct Placer<'a> {
     view: Ethernet<'a>,
-    /// The cluster, then of each node: link to the switch, link from the switch, processor; then both directions of each link
-    /// between switches.
+    /// The cluster, then of each node [`OF_NODE`]: link to the switch, link from the switch, the same of network B, processor; then
+    /// both directions of each link between switches.
     board: Board,
     table: ScheduleTable,
     verifications: Vec<VerificationSlot>,
@@ -80,7 +84,7 @@ pub(super) struct Placer<'a> {
 impl<'a> Placer<'a> {
     pub(super) fn new(view: Ethernet<'a>) -> Self {
         let cycle = view.segment.cluster_cycle;
-        let resources = 1 + 3 * view.plan.nodes.len() + 2 * view.segment.wiring.trunks.len();
+        let resources = 1 + OF_NODE * view.plan.nodes.len() + 2 * view.segment.wiring.trunks.len();
         Self {
             view,
             board: Board::new(resources, cycle.as_ps()),
@@ -205,12 +209,14 @@ impl<'a> Placer<'a> {
     fn index_of(&self, resource: Resource) -> usize {
         match resource {
             Resource::Cluster => 0,
-            Resource::LinkToSwitch(node) => 1 + 3 * node.index(),
-            Resource::LinkFromSwitch(node) => 2 + 3 * node.index(),
-            Resource::Processor(node) => 3 + 3 * node.index(),
+            Resource::LinkToSwitch(node) => 1 + OF_NODE * node.index(),
+            Resource::LinkFromSwitch(node) => 2 + OF_NODE * node.index(),
+            Resource::SecondToSwitch(node) => 3 + OF_NODE * node.index(),
+            Resource::SecondFromSwitch(node) => 4 + OF_NODE * node.index(),
+            Resource::Processor(node) => 5 + OF_NODE * node.index(),
             Resource::LinkBetween { link, from } => {
                 let is_back = self.view.segment.wiring.trunks[link].ends[0] != from;
-                1 + 3 * self.view.plan.nodes.len() + 2 * link + usize::from(is_back)
+                1 + OF_NODE * self.view.plan.nodes.len() + 2 * link + usize::from(is_back)
             }
         }
     }
@@ -218,14 +224,16 @@ impl<'a> Placer<'a> {
     fn resource_at(&self, index: usize) -> Resource {
         let Some(index) = index.checked_sub(1) else { return Resource::Cluster };
         let nodes = self.view.plan.nodes.len();
-        if let Some(index) = index.checked_sub(3 * nodes) {
+        if let Some(index) = index.checked_sub(OF_NODE * nodes) {
             let link = index / 2;
             return Resource::LinkBetween { link, from: self.view.segment.wiring.trunks[link].ends[index % 2] };
         }
-        let node = NodeId((index / 3) as u16);
-        match index % 3 {
+        let node = NodeId((index / OF_NODE) as u16);
+        match index % OF_NODE {
             0 => Resource::LinkToSwitch(node),
             1 => Resource::LinkFromSwitch(node),
+            2 => Resource::SecondToSwitch(node),
+            3 => Resource::SecondFromSwitch(node),
             _ => Resource::Processor(node),
         }
     }

@@ -1,3 +1,5 @@
+mod networks;
+
 use chronoseal_frameauth::{DataId, Freshness, HashAlgorithm, Profile};
 use chronoseal_scenario::plan::*;
 use proptest::prelude::*;

@@ -4,7 +4,9 @@ use std::fmt;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{Relay, ScheduleTable, Slot};
-use chronoseal_scenario::plan::{Access, Dispatch, Ethernet, EthernetStream, LinkParameters};
+use chronoseal_scenario::plan::{
+    Access, Copies, Dispatch, Ethernet, EthernetStream, LinkParameters, NetworkName, SwitchHop,
+};
 
 use super::{Resource, authentication_time};
 
@@ -148,24 +150,29 @@ fn times(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) 
             };
             (dispatch, if shared { guarded } else { guarded.max(dispatch) })
         };
-        let from = network.link_of(on_wire.hop.from).parameters;
-        let frame_time = time_on(view, &on_wire, from);
-        let Ok(route) = view.route(&on_wire) else {
+        // Whatever network a copy goes into, it starts with the slot; the slot's own turn is in the first of them.
+        let from = |name: NetworkName| network.link_in(name, on_wire.hop.from).parameters;
+        let first_network =
+            if on_wire.copies == &Copies::One(NetworkName::B) { NetworkName::B } else { NetworkName::A };
+        let frame_time = time_on(view, &on_wire, from(first_network));
+        let Ok(route) = view.hops(&on_wire) else {
             found.push(Violation::WrongInstances { stream: id, expected: 0, found: slots.len() });
             continue;
         };
         let positions = table.slots.iter().enumerate().filter(|(_, slot)| slot.stream == id);
         for (position, slot) in positions {
             let begin = stream.period * i64::from(slot.instance);
-            let (dispatch, end) = turn(slot.start, from);
+            let (dispatch, end) = turn(slot.start, from(first_network));
             let relays: Vec<_> = table.relays.iter().filter(|relay| relay.slot == position).collect();
             let mut rightly = relays.len() + 1 == route.len();
-            for (hop, at) in route.iter().enumerate().skip(1) {
+            for (hop, (name, at)) in route.iter().enumerate().skip(1) {
                 let Some(relay) = relays.iter().find(|relay| usize::from(relay.hop) == hop) else { continue };
-                let before = route.iter().position(|before| before.onward.contains(&at.trunk.unwrap_or(usize::MAX)));
-                let start = before.map(|before| dispatched(slot, &relays, before));
-                let link = at.trunk.map(|trunk| network.wiring.trunks[trunk].parameters);
-                let right = start.zip(link).map(|(start, link)| (start, turn(start, link)));
+                let behind = |trunk: usize| {
+                    let before = route.iter().position(|(_, before)| before.onward.contains(&trunk));
+                    Some((dispatched(slot, &relays, before?), network.wiring.trunks[trunk].parameters))
+                };
+                let came = at.trunk.map_or_else(|| Some((slot.start, from(*name))), behind);
+                let right = came.map(|(start, link)| (start, turn(start, link)));
                 rightly &= right == Some((relay.start, (relay.dispatch, relay.end)));
             }
             let release = slot.start - authentication_time(view, &on_wire, on_wire.hop.from);
@@ -226,15 +233,19 @@ fn dispatched(slot: &Slot, relays: &[&Relay], hop: usize) -> Duration {
     behind.map_or(slot.dispatch, |relay| relay.dispatch)
 }
 
-/// When the frame of a slot is at one of its receivers.
+/// When the frame of a slot is at one of its receivers, or the later of its copies, since the earlier one can be lost.
 fn arrival(view: Ethernet<'_>, table: &ScheduleTable, position: usize, node: NodeId) -> Option<Duration> {
     let slot = &table.slots[position];
     let stream = view.stream(slot.stream)?;
-    let hop = view.route(&stream).ok()?.iter().position(|hop| hop.to.contains(&node))?;
+    let hops = view.hops(&stream).ok()?;
     let relays: Vec<_> = table.relays.iter().filter(|relay| relay.slot == position).collect();
-    let link = view.segment.link_of(node).parameters;
-    let over = time_on(view, &stream, link) + view.integration_wait(link);
-    Some(dispatched(slot, &relays, hop) + over + link.delay(view.secured_len(&stream)))
+    let last = hops.iter().enumerate().filter(|(_, (_, hop))| hop.to.contains(&node));
+    let arrives = |(number, (name, _)): (usize, &(NetworkName, SwitchHop))| {
+        let link = view.segment.link_in(*name, node).parameters;
+        let over = time_on(view, &stream, link) + view.integration_wait(link);
+        dispatched(slot, &relays, number) + over + link.delay(view.secured_len(&stream))
+    };
+    last.map(arrives).max()
 }
 
 struct Span {
@@ -249,11 +260,9 @@ fn fixed_spans(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<Span> {
     let mut spans = Vec::new();
     for (position, slot) in table.slots.iter().enumerate() {
         let Some(on_wire) = view.stream(slot.stream) else { continue };
-        let Ok(route) = view.route(&on_wire) else { continue };
+        let Ok(route) = view.hops(&on_wire) else { continue };
         let (hop, name) = (on_wire.hop, &on_wire.stream.name);
         let mut add = |resource, start, length| spans.push(Span { resource, start, length, name: name.clone() });
-        let from = network.link_of(hop.from).parameters;
-        let guarded = slot.frame_time + network.guard_period + view.integration_wait(from);
         let egress = |link: LinkParameters| {
             let frame_time = time_on(view, &on_wire, link) + view.integration_wait(link);
             let guarded = frame_time + network.guard_period;
@@ -263,17 +272,29 @@ fn fixed_spans(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<Span> {
                 (Access::PerLink, Dispatch::Immediate) => guarded + network.forwarding_jitter.max + network.precision,
             }
         };
-        let first = match network.access {
-            Access::SharedSlots => Resource::Cluster,
-            Access::PerLink => Resource::LinkToSwitch(hop.from),
-        };
-        add(first, slot.start, guarded);
+        let mut cluster = Duration::ZERO;
+        for (in_network, _) in route.iter().filter(|(_, at)| at.trunk.is_none()) {
+            let link = network.link_in(*in_network, hop.from).parameters;
+            let guarded = time_on(view, &on_wire, link) + network.guard_period + view.integration_wait(link);
+            match (network.access, in_network) {
+                (Access::SharedSlots, _) => cluster = cluster.max(guarded),
+                (Access::PerLink, NetworkName::A) => add(Resource::LinkToSwitch(hop.from), slot.start, guarded),
+                (Access::PerLink, NetworkName::B) => add(Resource::SecondToSwitch(hop.from), slot.start, guarded),
+            }
+        }
+        if network.access == Access::SharedSlots {
+            add(Resource::Cluster, slot.start, cluster);
+        }
         add(Resource::Processor(hop.from), slot.release, slot.start - slot.release);
         let relays: Vec<_> = table.relays.iter().filter(|relay| relay.slot == position).collect();
-        for (number, at) in route.iter().enumerate() {
+        for (number, (in_network, at)) in route.iter().enumerate() {
             let dispatch = dispatched(slot, &relays, number);
             for &node in &at.to {
-                add(Resource::LinkFromSwitch(node), dispatch, egress(network.link_of(node).parameters));
+                let resource = match in_network {
+                    NetworkName::A => Resource::LinkFromSwitch(node),
+                    NetworkName::B => Resource::SecondFromSwitch(node),
+                };
+                add(resource, dispatch, egress(network.link_in(*in_network, node).parameters));
             }
             for &link in &at.onward {
                 let resource = Resource::LinkBetween { link, from: at.switch };

@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, MessagePart, NodeId, Priority, SimTime, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
-use chronoseal_scenario::plan::{Ethernet, EthernetStream};
+use chronoseal_scenario::plan::{Ethernet, EthernetStream, LinkParameters, NetworkName};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, Frame, TypeOrLength};
 use chronoseal_wire::gptp::ETHERTYPE_PTP;
 use chronoseal_wire::ipv4::{ETHERTYPE_IPV4, Packet};
@@ -57,7 +57,7 @@ impl Describer {
         let mut streams: Vec<Option<Known>> = view.plan.streams.iter().map(|_| None).collect();
         let mut by_ct_id = Vec::new();
         for stream in view.streams() {
-            let own = view.segment.link_of(stream.hop.from).parameters;
+            let own = view.segment.link_in(stream.copies.first_network(), stream.hop.from).parameters;
             streams[stream.id.index()] = Some(Known {
                 sender: stream.stream.sender,
                 period: stream.stream.period,
@@ -165,23 +165,30 @@ fn stamped_later(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Duration {
     if !view.segment.sniffing_switch {
         return Duration::ZERO;
     }
-    let longer = |node: &NodeId| {
-        let link = view.segment.link_of(*node).parameters;
+    let longer = |link: LinkParameters| {
         let time_of = |len: u32| view.segment.frame_time_over(link, len) + link.protection().delay(u64::from(len));
         time_of(view.secured_len(stream)) - time_of(FRAME_LEN_MIN as u32)
     };
-    stream.hop.to.iter().map(longer).max().unwrap_or_default()
+    last_links(view, stream).map(longer).max().unwrap_or_default()
+}
+
+/// The links to the receivers of a stream, in each network that it goes over.
+fn last_links<'a>(view: Ethernet<'a>, stream: &'a EthernetStream<'a>) -> impl Iterator<Item = LinkParameters> {
+    let in_network = move |name: &NetworkName| {
+        let name = *name;
+        stream.hop.to.iter().map(move |node| view.segment.link_in(name, *node).parameters)
+    };
+    stream.copies.networks().iter().flat_map(in_network)
 }
 
 /// What a frame in a slot can wait in front of its receivers' links.
 fn waits(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Duration {
-    let wait = |node: &NodeId| view.integration_wait(view.segment.link_of(*node).parameters);
-    stream.hop.to.iter().map(wait).max().unwrap_or_default()
+    last_links(view, stream).map(|link| view.integration_wait(link)).max().unwrap_or_default()
 }
 
-/// The slots of a stream, each with the end of the last turn of its frame at a switch.
+/// The slots of a stream, each with the end of the last turn of its frame, or of one of its copies, at a switch.
 fn slots(view: Ethernet<'_>, schedule: &ScheduleTable, stream: &EthernetStream<'_>) -> Vec<(Slot, Duration)> {
-    let hops = view.route(stream).map_or(0, |route| route.len());
+    let hops = view.hops(stream).map_or(0, |hops| hops.len());
     let own = schedule.slots.iter().enumerate().filter(|(_, slot)| slot.stream == stream.id);
     let over = |(index, slot): (usize, &Slot)| {
         let turns = (0..hops).filter_map(|hop| schedule.turn(index, hop));

@@ -1,7 +1,7 @@
 //! A station of a plan.
 
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_nodes::end_system::{
     Application, CarriedPdu, DatagramConfig, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig,
     TalkerTiming, TaskRun, VirtualLinkConfig,
@@ -9,7 +9,7 @@ use chronoseal_nodes::end_system::{
 use chronoseal_nodes::reassembly::ReassemblyConfig;
 use chronoseal_nodes::{ClusterConfig, Protection, SyncConfig, TimeAwareConfig};
 use chronoseal_scenario::plan::{
-    Dispatch, Ethernet, EthernetStream, Fidelity, StreamClass, Sync, TimeAwarePlan, VirtualLink,
+    Dispatch, Ethernet, EthernetStream, Fidelity, NetworkName, StreamClass, SwitchHop, Sync, TimeAwarePlan, VirtualLink,
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MAX, HEADER_LEN};
 use chronoseal_wire::{udp, virtual_link};
@@ -98,6 +98,7 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
     let timing = match target.class {
         StreamClass::TimeTriggered { ct_id } => TalkerTiming::Slots {
             ct_id,
+            is_numbered: target.trailer_len() > 0,
             slots: schedule.of(id).map(|slot| SendSlot { release: slot.release, start: slot.start }).collect(),
             samples: target.hop.previous.is_some(),
             application: application(target),
@@ -125,7 +126,7 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
     };
     // Of a message in several frames: a frame with room for it.
     let frame_len = match &target.datagram {
-        None => target.hop.frame_len - target.class.trailer_len(),
+        None => target.hop.frame_len - target.trailer_len(),
         Some(datagram) => {
             let overhead = view.protection_of(target).overhead_bytes();
             HEADER_LEN as u32 + target.tag_len() + datagram.data_len - overhead
@@ -178,33 +179,43 @@ fn unsealed(view: Ethernet<'_>, target: &EthernetStream<'_>) -> Protection {
 
 /// The receive windows follow from the schedule: the frame leaves the receiver's switch between its dispatch (or, if the
 /// switch does not wait, its earliest arrival) and the end of its turn, and takes one more reception time to the receiver.
-/// The clocks of both ends may each be off by the precision.
-fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<'_>, node: NodeId) -> ListenerConfig {
+/// The clocks of both ends may each be off by the precision. Over two networks each copy has its own.
+fn windows(
+    view: Ethernet<'_>,
+    schedule: &ScheduleTable,
+    target: &EthernetStream<'_>,
+    (name, node): (NetworkName, NodeId),
+) -> Vec<ReceiveWindow> {
     let network = view.segment;
-    let id = target.id;
     let reception = |station: NodeId| {
-        let speed = network.speed_over(network.link_of(station).parameters);
+        let speed = network.speed_over(network.link_in(name, station).parameters);
         speed.reception(u64::from(view.secured_len(target)))
     };
-    let route = view.route(target).expect("a scenario is refused unless each stream has one way");
-    let last = route.iter().position(|hop| hop.to.contains(&node)).unwrap_or_default();
+    let hops = view.hops(target).expect("a scenario is refused unless each copy of a stream has one way");
+    let is_last = |(in_network, hop): &(NetworkName, SwitchHop)| *in_network == name && hop.to.contains(&node);
+    let last = hops.iter().position(is_last).unwrap_or_default();
     let tolerance = network.precision * 2;
-    let wait = view.integration_wait(network.link_of(node).parameters);
-    let slots = schedule.slots.iter().enumerate().filter(|(_, slot)| slot.stream == id);
-    let windows = slots
-        .filter_map(|(index, slot)| {
-            let turn = schedule.turn(index, last)?;
-            let leaves_first = match network.dispatch {
-                Dispatch::Scheduled => turn.dispatch,
-                Dispatch::Immediate => slot.start + reception(target.hop.from) + network.forwarding_delay,
-            };
-            Some(ReceiveWindow {
-                slot_start: slot.start,
-                opens: leaves_first + reception(node) - tolerance,
-                closes: turn.end.max(turn.dispatch) + wait + reception(node) + tolerance,
-            })
+    let wait = view.integration_wait(network.link_in(name, node).parameters);
+    let slots = schedule.slots.iter().enumerate().filter(|(_, slot)| slot.stream == target.id);
+    let window = |(index, slot): (usize, &Slot)| {
+        let turn = schedule.turn(index, last)?;
+        let leaves_first = match network.dispatch {
+            Dispatch::Scheduled => turn.dispatch,
+            Dispatch::Immediate => slot.start + reception(target.hop.from) + network.forwarding_delay,
+        };
+        Some(ReceiveWindow {
+            slot_start: slot.start,
+            opens: leaves_first + reception(node) - tolerance,
+            closes: turn.end.max(turn.dispatch) + wait + reception(node) + tolerance,
         })
-        .collect();
+    };
+    slots.filter_map(window).collect()
+}
+
+fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<'_>, node: NodeId) -> ListenerConfig {
+    let id = target.id;
+    let mut by_network = target.copies.networks().iter().map(|name| windows(view, schedule, target, (*name, node)));
+    let (windows, second_windows) = (by_network.next().unwrap_or_default(), by_network.next().unwrap_or_default());
     let ct_id = target.class.ct_id();
     let delivers = target.stream.receivers.contains(&node);
     // What only passes by is opened at the end of its way.
@@ -212,6 +223,7 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
     ListenerConfig {
         is_virtual_link: target.class.virtual_link().is_some(),
         replication: target.copies.replication(),
+        second_windows,
         fills_slots: target.hop.previous.is_none() && target.stream.application.is_none(),
         carried: carried(target),
         datagram: datagram(target),

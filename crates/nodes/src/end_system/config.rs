@@ -103,6 +103,9 @@ pub enum TalkerTiming {
         ct_id: u16,
         /// By instance, from the start of the cluster cycle.
         slots: Vec<SendSlot>,
+        /// True if each frame ends with a sequence number, as those of virtual links do: receivers tell copies apart by it. It is
+        /// written even if only headers are, and [`TalkerConfig::frame_len`] does not count it.
+        is_numbered: bool,
         /// True if each carries the newest PDU that has come from another segment of this station's node, if there is one.
         samples: bool,
         /// When its application has something for it, if that is not in time for each slot.
@@ -166,6 +169,8 @@ pub struct ListenerConfig {
     pub ct_id: Option<u16>,
     /// By instance: when the last bit may come in, from the start of the cluster cycle. Empty for best effort.
     pub windows: Vec<ReceiveWindow>,
+    /// The same of copies that come over network B, of a stream that goes over both networks; else empty.
+    pub second_windows: Vec<ReceiveWindow>,
     /// True if it is a virtual link (ARINC 664 part 7): its frames end with a sequence number, and come in no windows.
     pub is_virtual_link: bool,
     /// How copies of its frames are told apart, if several come.
@@ -198,6 +203,7 @@ impl ListenerConfig {
             stream,
             ct_id,
             windows,
+            second_windows: Vec::new(),
             is_virtual_link: false,
             replication: None,
             fills_slots: true,
@@ -214,7 +220,7 @@ impl ListenerConfig {
 /// Where the copies of a frame come from, and by what its receiver tells them apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Replication {
-    /// Over the networks A and B, by ports 0 and 1, with the number of the virtual link (ARINC 664 part 7).
+    /// Over the networks A and B, by ports 0 and 1, with the number behind the frames of a virtual link (ARINC 664 part 7).
     Networks {
         /// So much later than the first a copy may come.
         skew_max: Duration,

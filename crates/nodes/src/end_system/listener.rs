@@ -1,6 +1,6 @@
 //! Judges the frames of one stream.
 
-use chronoseal_core::{DiscardReason, Duration, LocalTime, Work};
+use chronoseal_core::{DiscardReason, Duration, LocalTime, PortId, Work};
 use chronoseal_frameauth::Opener;
 use chronoseal_media::recovery::SequenceRecovery;
 use chronoseal_wire::test_bed_header::TestBedHeader;
@@ -20,6 +20,8 @@ pub(super) struct Listener {
     opener: Option<Box<Opener>>,
     /// By instance: the last cycle a frame was seen in, accepted or not.
     seen: Vec<Option<i64>>,
+    /// Of a stream in slots of which several copies come: the slot of the frame accepted last, as [`Self::slot_count`] has it.
+    taken: Option<u64>,
     /// Frames accepted.
     pub(super) accepted: u64,
     pub(super) supervision: Option<Supervision>,
@@ -103,6 +105,7 @@ impl Listener {
             config,
             opener,
             seen,
+            taken: None,
             accepted: 0,
             supervision,
             collecting,
@@ -183,10 +186,16 @@ impl Listener {
         self.opener.as_ref().map(|opener| opener.work(covered(opener)))
     }
 
-    /// The window that holds a cluster time.
-    pub(super) fn window(&self, at: Duration, cycle_len: Duration) -> Result<InWindow, DiscardReason> {
-        self.config
-            .windows
+    /// True if its frames come in windows.
+    pub(super) const fn has_windows(&self) -> bool {
+        self.config.ct_id.is_some() && !self.config.is_virtual_link
+    }
+
+    /// The window that holds a cluster time, of those for frames that come by a port.
+    pub(super) fn window(&self, port: PortId, at: Duration, cycle_len: Duration) -> Result<InWindow, DiscardReason> {
+        let is_second = port != PortId(0) && !self.config.second_windows.is_empty();
+        let windows = if is_second { &self.config.second_windows } else { &self.config.windows };
+        windows
             .iter()
             .enumerate()
             .find_map(|(instance, window)| {
@@ -215,8 +224,20 @@ impl Listener {
         fresh
     }
 
+    /// True if a frame was accepted in a slot of which several copies come: none of the others is opened any more, whatever its number
+    /// is.
+    pub(super) fn has_taken(&self, slot_count: Option<u64>) -> bool {
+        slot_count.is_some() && self.taken == slot_count
+    }
+
+    /// Notes the slot of an accepted frame. Before a frame is known to be authentic it takes nothing from its other copy.
+    pub(super) fn take_slot(&mut self, slot_count: Option<u64>) {
+        self.taken = slot_count;
+    }
+
     /// What was seen in cycles that are still to come was seen by another time.
     pub(super) fn forget_after(&mut self, cycle: i64) {
+        self.taken = None;
         self.seen.iter_mut().for_each(|seen| *seen = seen.filter(|seen| *seen <= cycle));
     }
 

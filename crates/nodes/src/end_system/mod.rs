@@ -90,7 +90,7 @@ pub struct EndSystem {
     stage: Stage,
     /// The payload that [`Stage::Open`] is about.
     held: Vec<u8>,
-    /// The number of the frame that is looked at, if its stream is a virtual link or has redundancy tags, and it was written.
+    /// The number of the frame that is looked at, if its stream is a virtual link, or has copies, and it was written.
     numbered: Option<Numbered>,
     /// What goes on from here, for the owner of this station.
     handed: VecDeque<Pdu>,
@@ -337,7 +337,7 @@ impl EndSystem {
             return self.send_fragment(sealing, frame);
         }
         let launch_at = match &mut talker.regulation {
-            Regulation::Free => sealing.launch_at,
+            Regulation::Free | Regulation::Numbered(_) => sealing.launch_at,
             Regulation::Own(regulator) => regulator.release(sealing.launch_at),
             Regulation::Shared { link, queue } => {
                 let queue = (*link, *queue);
@@ -436,7 +436,12 @@ fn actions<'a>(
     let after = config.hand_over_max + Duration::from_ps(1);
     let checks = listeners.iter().enumerate().flat_map(move |(listener, entry)| {
         let windows = entry.config.windows.iter().enumerate();
-        windows.map(move |(instance, window)| (window.closes + after, Action::Check { listener, instance }))
+        // Of two copies the later one can be the only one that comes.
+        let closes = move |instance: usize, window: &ReceiveWindow| {
+            let second = entry.config.second_windows.get(instance);
+            second.map_or(window.closes, |second| second.closes.max(window.closes))
+        };
+        windows.map(move |(instance, window)| (closes(instance, window) + after, Action::Check { listener, instance }))
     });
     let tasks = config.tasks.iter().enumerate().map(|(run, task)| (task.start, Action::Task { run }));
     sends.chain(checks).chain(tasks)

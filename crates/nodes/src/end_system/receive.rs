@@ -62,6 +62,9 @@ impl EndSystem {
                     if let Some((reason, since_first)) = self.eliminate(counter) {
                         return self.refuse(index, reason, since_first);
                     }
+                    if self.listeners[index].has_taken(admitted.slot_count) {
+                        return self.refuse(index, DiscardReason::DuplicateInWindow, Duration::ZERO);
+                    }
                 }
                 self.begin_open(rx_at, index, payload, admitted);
             }
@@ -95,7 +98,8 @@ impl EndSystem {
         found.unwrap_or(counter)
     }
 
-    /// Time-triggered frames must come in their window, once. Gives the payload without the number of a virtual link.
+    /// Time-triggered frames must come in their window, once unless several copies come. Gives the payload without the number behind
+    /// it.
     fn admit<'a>(
         &mut self,
         rx_at: LocalTime,
@@ -103,12 +107,12 @@ impl EndSystem {
         index: usize,
         frame: &Frame<'a>,
     ) -> Result<(&'a [u8], Admitted), DiscardReason> {
-        let (listener, payload) = (&mut self.listeners[index], frame.payload());
+        let (listener, mut payload) = (&mut self.listeners[index], frame.payload());
         if listener.is_numbered {
             self.numbered = None;
         }
         if listener.is_numbered && (self.config.real_bytes || listener.is_replicated()) {
-            let (payload, number) = match listener.has_r_tag() {
+            let (rest, number) = match listener.has_r_tag() {
                 // Whoever leaves the tag out of such a stream is not its sender.
                 true => (payload, frame.r_tag().ok_or(DiscardReason::Malformed)?.sequence),
                 false => {
@@ -117,16 +121,17 @@ impl EndSystem {
                 }
             };
             self.numbered = Some(Numbered { number, network: port.index(), came_at: rx_at });
-            return Ok((payload, Admitted::default()));
+            payload = rest;
         }
-        if listener.config.ct_id.is_none() || listener.config.is_virtual_link {
+        if !listener.has_windows() {
             return Ok((payload, Admitted::default()));
         }
         if !self.clock.is_synchronised() {
             return Err(DiscardReason::NotSynchronised);
         }
-        let window = listener.window(self.clock.cluster_time(rx_at), self.config.cluster_cycle)?;
-        if !listener.mark_seen(window) {
+        let window = listener.window(port, self.clock.cluster_time(rx_at), self.config.cluster_cycle)?;
+        // Of copies the first valid one is taken, so that a forged one keeps away no other.
+        if !listener.mark_seen(window) && !listener.is_replicated() {
             return Err(DiscardReason::DuplicateInWindow);
         }
         let slot_count = Some(listener.slot_count(window));
@@ -168,6 +173,7 @@ impl EndSystem {
                 return self.discard(reason, stream);
             }
             listener = &mut self.listeners[index];
+            listener.take_slot(slot_count);
         }
         if let (Some(numbers), Ok(_)) = (numbers, &opened)
             && let Err(reason) = listener.message_follows(numbers)

@@ -11,7 +11,7 @@ use chronoseal_wire::virtual_link::{self, SequenceNumber};
 
 use super::config::{CarriedPdu, TalkerConfig, TalkerTiming};
 use super::datagram::Fragmenter;
-use super::virtual_link::Regulator;
+use super::virtual_link::{Numbering, Regulator};
 use crate::gateway::{Pdu, SEQUENCE_LEN};
 use crate::pace::{Pace, PaceConfig};
 use crate::protection::{Protection, ProtectionError};
@@ -23,6 +23,8 @@ const PLAIN_HEADERS_LEN: usize = HEADER_LEN + TestBedHeader::LEN;
 pub(super) enum Regulation {
     /// Nothing: they go when they are due.
     Free,
+    /// Their slots, and each has a number.
+    Numbered(Numbering),
     /// The regulator of a virtual link that is its own.
     Own(Regulator),
     /// That of a virtual link which it shares with others of its station.
@@ -95,8 +97,12 @@ impl Talker {
             Some(_) => TAGGED_HEADER_LEN,
         };
         let headers_len = header_len + TestBedHeader::LEN;
-        let regulation = config.virtual_link.map_or(Regulation::Free, |link| Regulation::Own(Regulator::new(link.bag)));
-        let trailer_len = if config.virtual_link.is_some() { SequenceNumber::LEN } else { 0 };
+        let regulation = match (config.virtual_link, &config.timing) {
+            (Some(link), _) => Regulation::Own(Regulator::new(link.bag)),
+            (None, TalkerTiming::Slots { is_numbered: true, .. }) => Regulation::Numbered(Numbering::new()),
+            (None, _) => Regulation::Free,
+        };
+        let trailer_len = if matches!(regulation, Regulation::Free) { 0 } else { SequenceNumber::LEN };
         let secured_len = config.frame_len + config.protection.overhead() + trailer_len;
         let type_or_length = match ct_id {
             // Critical traffic carries its length, as the data frames of time-triggered Ethernet do.
@@ -193,7 +199,8 @@ impl Talker {
             }
             header.emit(&mut frame[self.header_len..]);
             self.write_r_tag(frame, number);
-            if self.config.virtual_link.is_some_and(|link| link.is_replicated) {
+            let is_numbered = matches!(self.regulation, Regulation::Numbered(_));
+            if is_numbered || self.config.virtual_link.is_some_and(|link| link.is_replicated) {
                 self.write_number(frame);
             }
             return self.secured_len;
@@ -239,13 +246,16 @@ impl Talker {
         }
     }
 
-    /// Writes the number of a virtual link behind all else, unless it is known only when the frame goes.
+    /// Writes the number of a frame behind all else, if it has one and that is not known only when the frame goes.
     #[inline]
     fn write_number(&mut self, frame: &mut [u8]) {
-        // Of a message in several frames each has a number.
-        if let (Regulation::Own(regulator), None) = (&mut self.regulation, &self.config.datagram) {
-            frame[self.secured_len - SequenceNumber::LEN] = regulator.number().0;
-        }
+        let number = match (&mut self.regulation, &self.config.datagram) {
+            (Regulation::Numbered(numbering), _) => numbering.number(),
+            (Regulation::Own(regulator), None) => regulator.number(),
+            // Of a message in several frames each has a number.
+            (Regulation::Own(_), Some(_)) | (Regulation::Free | Regulation::Shared { .. }, _) => return,
+        };
+        frame[self.secured_len - SequenceNumber::LEN] = number.0;
     }
 
     /// Puts a container behind the headers, filled up with zeros, and tells what a seal covers: from where, how much.

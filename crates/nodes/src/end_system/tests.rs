@@ -64,6 +64,7 @@ fn talker(protection: Protection) -> TalkerConfig {
         timing: TalkerTiming::Slots {
             ct_id: CT_ID,
             slots: vec![SendSlot { release: RELEASE, start: START }],
+            is_numbered: false,
             samples: false,
             application: None,
         },

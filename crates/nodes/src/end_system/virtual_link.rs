@@ -3,19 +3,39 @@
 use chronoseal_core::{Duration, LocalTime};
 use chronoseal_wire::virtual_link::SequenceNumber;
 
+/// Numbers frames in the order in which they are made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbering {
+    next: SequenceNumber,
+}
+
+impl Numbering {
+    /// That of a station that has just been reset.
+    pub(super) const fn new() -> Self {
+        Self { next: SequenceNumber::RESET }
+    }
+
+    /// The number of the next frame.
+    pub(super) fn number(&mut self) -> SequenceNumber {
+        let number = self.next;
+        self.next = number.next();
+        number
+    }
+}
+
 /// Lets at most one frame go in each bandwidth allocation gap, in the order in which they come, and numbers them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Regulator {
     bag: Duration,
     /// No frame goes before this.
     next_at: LocalTime,
-    number: SequenceNumber,
+    numbering: Numbering,
 }
 
 impl Regulator {
     /// That of a station that has just been reset.
     pub(super) fn new(bag: Duration) -> Self {
-        Self { bag, next_at: LocalTime::from_ps(i64::MIN), number: SequenceNumber::RESET }
+        Self { bag, next_at: LocalTime::from_ps(i64::MIN), numbering: Numbering::new() }
     }
 
     /// When a frame that is due at a time may go at the earliest.
@@ -33,9 +53,7 @@ impl Regulator {
 
     /// The number of the next frame.
     pub(super) fn number(&mut self) -> SequenceNumber {
-        let number = self.number;
-        self.number = number.next();
-        number
+        self.numbering.number()
     }
 }
 

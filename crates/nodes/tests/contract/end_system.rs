@@ -65,7 +65,7 @@ pub(crate) fn talker(stream: StreamId, timing: TalkerTiming, protection: Protect
 /// Sends in slots and beside them, and has a task.
 fn sender(ideal_clock: bool) -> Box<EndSystem> {
     let slots = vec![SendSlot { release: Duration::from_us(900), start: Duration::from_ms(1) }];
-    let scheduled = TalkerTiming::Slots { ct_id: CT_ID, slots, samples: false, application: None };
+    let scheduled = TalkerTiming::Slots { ct_id: CT_ID, slots, is_numbered: false, samples: false, application: None };
     let periodic =
         TalkerTiming::Periodic { priority: 3, phase: Duration::from_ms(2), pace: Duration::from_ms(7).into() };
     let talkers = vec![

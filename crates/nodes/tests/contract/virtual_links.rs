@@ -4,7 +4,8 @@ use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{DiscardReason, Duration, EventKind, LocalTime, PortId, Priority, StreamId};
 use chronoseal_frameauth::Freshness;
 use chronoseal_nodes::end_system::{
-    EndSystem, EndSystemConfig, ListenerConfig, Replication, TalkerConfig, TalkerTiming, VirtualLinkConfig,
+    EndSystem, EndSystemConfig, ListenerConfig, ReceiveWindow, Replication, SendSlot, TalkerConfig, TalkerTiming,
+    VirtualLinkConfig,
 };
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::test_bed_header::TestBedHeader;
@@ -112,6 +113,73 @@ fn a_receiver_of_two_networks_takes_the_first_copy_and_no_forged_one() {
     assert_eq!(count(&heard, |kind| kind == EventKind::Delivered), 12);
     assert_eq!(count(&heard, |kind| kind == EventKind::Discarded(DiscardReason::TagMismatch)), 12);
     assert_eq!(count(&heard, |kind| kind == EventKind::Discarded(DiscardReason::CopyEliminated)), 5);
+}
+
+const SLOT: Duration = Duration::from_ms(1);
+
+/// Sends a numbered frame in a slot of each cycle.
+fn sender_in_slots() -> Box<EndSystem> {
+    let slots = vec![SendSlot { release: SLOT, start: SLOT }];
+    let timing = TalkerTiming::Slots { ct_id: CT_ID, slots, is_numbered: true, samples: false, application: None };
+    let talkers = vec![talker(STREAM, timing, hmac(Freshness::CycleCounter))];
+    Box::new(EndSystem::new(EndSystemConfig { talkers, ..config(0, true) }).expect("it is able to"))
+}
+
+/// Hears them over A within 0.2 ms, and over B between 0.5 ms and 1 ms.
+fn receiver_in_slots() -> Box<EndSystem> {
+    let window = |opens: i64, closes: i64| ReceiveWindow {
+        slot_start: SLOT,
+        opens: SLOT + Duration::from_us(opens),
+        closes: SLOT + Duration::from_us(closes),
+    };
+    let listener = ListenerConfig::new(STREAM, Some(CT_ID), vec![window(0, 200)], hmac(Freshness::CycleCounter));
+    let replication = Some(Replication::Networks { skew_max: Duration::from_ms(10) });
+    let listeners = vec![ListenerConfig { second_windows: vec![window(500, 1_000)], replication, ..listener }];
+    let config = EndSystemConfig { listeners, has_second_port: true, ..config(1, true) };
+    Box::new(EndSystem::new(config).expect("it is able to"))
+}
+
+#[test]
+fn each_network_has_windows_of_its_own_and_a_forged_frame_takes_no_slot() {
+    let sent = Contract::new(0..1, Script::until(ms(95)), sender_in_slots).check();
+    let frames: Vec<_> = sent.frames().map(|(launch_at, _, bytes)| (launch_at, bytes.to_vec())).collect();
+    assert_eq!(frames.len(), 10);
+    let mut script = Script::until(ms(100));
+    for (number, (launch_at, bytes)) in frames.iter().enumerate() {
+        assert_eq!(SequenceNumber::split(&bytes[14..]).map(|(_, last)| last), Some(SequenceNumber(number as u8)));
+        let after = |us: i64| *launch_at + Duration::from_us(us);
+        let mut forged = bytes.clone();
+        forged[50] ^= 1;
+        // A true frame with another number is in a slot that is taken, or it is thrown away for its number.
+        let mut renumbered = bytes.clone();
+        *renumbered.last_mut().expect("it has a last byte") += 1;
+        script = match number {
+            // Both copies, the later one twice.
+            0 => script.hear(after(100), PortId(0), bytes).hear(after(600), PortId(1), bytes).hear(
+                after(700),
+                PortId(1),
+                bytes,
+            ),
+            // B alone; in the window of A it would be out of time.
+            1 => script.hear(after(100), PortId(1), bytes).hear(after(600), PortId(1), bytes),
+            // A alone; in the window of B it would be out of time.
+            2 => script.hear(after(100), PortId(0), bytes).hear(after(600), PortId(0), bytes),
+            3 => script.hear(after(50), PortId(0), &forged).hear(after(600), PortId(1), bytes),
+            4 => script.hear(after(50), PortId(0), &forged).hear(after(100), PortId(0), bytes),
+            5 => script.hear(after(100), PortId(0), bytes).hear(after(600), PortId(1), &renumbered),
+            // Nothing of the seventh.
+            6 => script,
+            _ => script.hear(after(100), PortId(0), bytes).hear(after(600), PortId(1), bytes),
+        };
+    }
+    let heard = Contract::new(0..2, script, receiver_in_slots).check();
+    let discarded = |reason| count(&heard, |kind| kind == EventKind::Discarded(reason));
+    assert_eq!(count(&heard, |kind| kind == EventKind::Delivered), 9);
+    assert_eq!(discarded(DiscardReason::CopyEliminated), 5);
+    assert_eq!(discarded(DiscardReason::OutsideWindow), 2);
+    assert_eq!(discarded(DiscardReason::TagMismatch), 2);
+    assert_eq!(discarded(DiscardReason::DuplicateInWindow), 1);
+    assert_eq!(count(&heard, |kind| kind == EventKind::Missing), 1);
 }
 
 /// Two streams in one virtual link: the first has a frame ready every millisecond, the second every eight.

@@ -7,23 +7,28 @@ use chronoseal_results::{FrameRow, NodeRole, Outcome, RunMeta, RunRows, Schedule
 
 use crate::document::{Bar, BarKind, Lane, Timeline};
 
-/// One cluster cycle as planned: for each station its wire to the switch, its wire from the switch, its tasks.
+/// One cluster cycle as planned: for each station its wire to the switch, its wire from the switch, that from network B if copies come
+/// over it, its tasks.
 pub(super) fn planned(meta: &RunMeta, segment: &SegmentMeta, schedule: &ScheduleMeta) -> Timeline {
     let mut lanes = Vec::new();
     for node in stations(meta) {
-        let (mut out, mut into) = (Vec::new(), Vec::new());
+        let (mut out, mut into, mut into_second) = (Vec::new(), Vec::new(), Vec::new());
         for (number, slot) in schedule.slots.iter().enumerate() {
             let Some(stream) = meta.streams.get(usize::from(slot.stream)) else { continue };
             if stream.sender == node {
                 out.extend(slot_bars(slot, &stream.name));
             }
             if stream.receivers.contains(&node) {
-                let own = schedule.deliveries.iter().find(|own| (own.slot, own.node) == (number, node));
-                let (from, takes) = match own {
+                let mut own = schedule.deliveries.iter().filter(|own| (own.slot, own.node) == (number, node));
+                let (from, takes) = match own.clone().find(|own| !own.is_second) {
                     Some(own) => (own.dispatch_ns, own.frame_time_ns),
                     None => (slot.dispatch_ns, slot.frame_time_ns),
                 };
                 into.push(bar(from, from + takes, stream.name.clone(), BarKind::Dispatch));
+                if let Some(second) = own.find(|own| own.is_second) {
+                    let (from, until) = (second.dispatch_ns, second.dispatch_ns + second.frame_time_ns);
+                    into_second.push(bar(from, until, stream.name.clone(), BarKind::Dispatch));
+                }
             }
         }
         let tasks: Vec<Bar> = schedule
@@ -35,6 +40,7 @@ pub(super) fn planned(meta: &RunMeta, segment: &SegmentMeta, schedule: &Schedule
         let name = meta.node_name(node);
         push(&mut lanes, format!("from {name}"), out);
         push(&mut lanes, format!("to {name}"), into);
+        push(&mut lanes, format!("to {name}, network B"), into_second);
         push(&mut lanes, format!("on {name}"), tasks);
     }
     let caption = format!("One cluster cycle of {} as planned", segment.name);

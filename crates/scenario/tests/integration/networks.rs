@@ -41,7 +41,31 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ),
     ("networks_twice", Code::BadNetworks, "networks = [\"b\"]", "networks = [\"b\", \"b\"]"),
     ("networks_of_no_segment", Code::BadNetworks, "networks = { a = [\"a1\", \"a2\"], b = [\"b1\", \"b2\"] }", ""),
-    ("networks_slots", Code::NotYet, "{ best_effort = {} } }", "\"time-triggered\" }"),
+    (
+        "networks_slots_at_once",
+        Code::NotYet,
+        "class = { rate_constrained = { bag = \"4ms\", skew_max = \"2ms\" } }",
+        "dispatch = \"immediate\"",
+    ),
+    (
+        "networks_skew_of_best_effort",
+        Code::BadNetworks,
+        "{ best_effort = {} } }",
+        "{ best_effort = {} }, skew_max = \"1ms\" }",
+    ),
+    (
+        "networks_skew_of_one",
+        Code::BadNetworks,
+        "{ best_effort = {} } }",
+        "\"time-triggered\", networks = [\"a\"], skew_max = \"1ms\" }",
+    ),
+    ("networks_skew_of_link", Code::BadNetworks, "{ networks = [\"b\"] }", "{ skew_max = \"1ms\" }"),
+    (
+        "networks_skew_of_slots",
+        Code::OutOfRange,
+        "{ best_effort = {} } }",
+        "\"time-triggered\", skew_max = \"1001ms\" }",
+    ),
     (
         "networks_cluster",
         Code::NotYet,
@@ -101,4 +125,31 @@ fn a_link_to_network_b_fails_by_itself_and_cuts_off_what_has_no_other_way() {
     let plan = self::plan(&both);
     let view = Ethernet::first(&plan).expect("it has such a segment");
     assert!(view.streams().all(|stream| view.is_cut_off(&stream)));
+}
+
+#[test]
+fn a_stream_in_slots_goes_over_both_networks_with_a_number_behind_its_frames() {
+    let slots = |more: &str| COCKPIT.replace("{ best_effort = {} } }", &format!("\"time-triggered\"{more} }}"));
+    for (more, copies, trailer) in [
+        ("", Copies::BothNetworks { skew_max: Duration::from_ms(16) }, 1),
+        (", skew_max = \"3ms\"", Copies::BothNetworks { skew_max: Duration::from_ms(3) }, 1),
+        (", networks = [\"b\", \"a\"]", Copies::BothNetworks { skew_max: Duration::from_ms(16) }, 1),
+        (", networks = [\"b\"]", Copies::One(NetworkName::B), 0),
+        (", networks = [\"a\"]", Copies::One(NetworkName::A), 0),
+    ] {
+        let plan = plan(&slots(more));
+        let view = Ethernet::first(&plan).expect("it has such a segment");
+        let log = view.streams().last().expect("it has streams");
+        assert_eq!((log.copies, log.trailer_len()), (&copies, trailer), "{more}");
+        assert_eq!(view.secured_len(&log), 14 + 1000 + trailer);
+    }
+}
+
+#[test]
+fn no_skew_is_so_long_that_numbers_come_again() {
+    // After 255 gaps of 4 ms a frame has the same number.
+    let with_skew = |ms: u32| COCKPIT.replace("skew_max = \"2ms\"", &format!("skew_max = \"{ms}ms\""));
+    plan(&with_skew(127 * 4));
+    let refused = problems("too long", &with_skew(127 * 4 + 1));
+    assert!(refused.list().iter().all(|problem| problem.code == Code::OutOfRange));
 }

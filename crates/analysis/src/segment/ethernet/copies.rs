@@ -9,7 +9,11 @@ use chronoseal_scenario::plan::{Copies, Ethernet, EthernetStream, RecoveryAlgori
 
 use super::super::losses::{Cause, Risk, SkewRemedy};
 use super::super::{Arrivals, HopBound, Span, Why};
-use super::routed::Solved;
+use super::slots;
+
+/// By stream and receiver: what each copy of a frame takes, counted from an instant that is the same for all of them; `None` for one
+/// that nothing bounds.
+pub(super) type Transits<'a> = &'a dyn Fn(StreamId, NodeId) -> Vec<Option<Span>>;
 
 /// When frames are at their receivers, whichever of their copies is lost: one bound for each receiver of a stream.
 pub(super) fn joined(mut bounds: Vec<HopBound>) -> Vec<HopBound> {
@@ -27,17 +31,16 @@ pub(super) fn joined(mut bounds: Vec<HopBound>) -> Vec<HopBound> {
 }
 
 fn either(one: Result<Span, Why>, other: Result<Span, Why>) -> Result<Span, Why> {
-    let (one, other) = (one?, other?);
-    Ok(Span { min: one.min.min(other.min), max: one.max.max(other.max) })
+    Ok(slots::either(one?, other?))
 }
 
 /// Copies that can come so late that their receiver takes them for new frames.
-pub(super) fn too_late(view: Ethernet<'_>, arrivals: &Arrivals, solved: &Solved<'_>) -> Vec<Risk> {
+pub(super) fn too_late(view: Ethernet<'_>, arrivals: &Arrivals, transits: Transits<'_>) -> Vec<Risk> {
     let mut found = Vec::new();
     for stream in view.streams() {
-        let Some((limit, remedy)) = limit(&stream, arrivals) else { continue };
-        let receivers = stream.hop.to.iter().map(|node| (skew(view, solved, stream.id, *node), *node));
-        let worst = receivers.chain(skews_in_switches(view, solved, &stream));
+        let Some((limit, remedy)) = limit(view, &stream, arrivals) else { continue };
+        let receivers = stream.hop.to.iter().map(|node| (skew(view, transits(stream.id, *node), *node), *node));
+        let worst = receivers.chain(skews_in_switches(view, transits, &stream));
         // Without a bound there is the most to fear.
         let worst = worst.max_by_key(|(skew, _)| skew.map_or(Duration::from_ps(i64::MAX), |skew| skew));
         let Some((skew, node)) = worst.filter(|(skew, _)| skew.is_none_or(|skew| skew > limit)) else { continue };
@@ -53,37 +56,43 @@ pub(super) fn too_late(view: Ethernet<'_>, arrivals: &Arrivals, solved: &Solved<
 /// The same for switches that eliminate copies, which are no further apart there than the slowest of them takes to a receiver.
 fn skews_in_switches(
     view: Ethernet<'_>,
-    solved: &Solved<'_>,
+    transits: Transits<'_>,
     stream: &EthernetStream<'_>,
 ) -> Vec<(Option<Duration>, NodeId)> {
     let Copies::Ways { recovering, .. } = stream.copies else { return Vec::new() };
-    let ways = stream.hop.to.iter().flat_map(|node| solved.transits(stream.id, *node));
+    let ways = stream.hop.to.iter().flat_map(|node| transits(stream.id, *node));
     let slowest = ways.collect::<Option<Vec<Span>>>().and_then(|ways| ways.into_iter().map(|way| way.max).max());
     recovering.iter().map(|switch| (slowest, view.plan.own_node(view.id, usize::from(*switch)))).collect()
 }
 
 /// How far apart copies may come, and what to write if they come further; `None` for a stream without copies.
 ///
-/// Match recovery compares with the last frame only, so that the next one must not come between two copies.
-fn limit(stream: &EthernetStream<'_>, arrivals: &Arrivals) -> Option<(Duration, SkewRemedy)> {
+/// Match recovery compares with the last frame only, so that the next one must not come between two copies. Over two networks one
+/// that comes in between takes the place of a copy which is still to come, so none may where single frames are lost, nor in slots.
+fn limit(view: Ethernet<'_>, stream: &EthernetStream<'_>, arrivals: &Arrivals) -> Option<(Duration, SkewRemedy)> {
+    let before_next = |most: Duration| {
+        let arrival = arrivals.at(stream.id, stream.hop.segment);
+        let jitter = arrival.at.map_or(arrival.distance, Span::jitter);
+        ((arrival.distance - jitter).min(most) - Duration::from_ps(1)).max(Duration::ZERO)
+    };
     match stream.copies.replication()? {
+        Replication::Networks { skew_max } if stream.class.is_time_triggered() => {
+            Some((skew_max.min(stream.stream.period - Duration::from_ps(1)), SkewRemedy::SkewMax))
+        }
+        Replication::Networks { skew_max } if !view.segment.frame_losses.is_empty() => {
+            Some((before_next(skew_max), SkewRemedy::SkewMax))
+        }
         Replication::Networks { skew_max } => Some((skew_max, SkewRemedy::SkewMax)),
         Replication::Tagged(recovery) => Some(match recovery.algorithm {
             RecoveryAlgorithm::Vector { .. } => (recovery.reset - Duration::from_ps(1), SkewRemedy::ResetTimeout),
-            RecoveryAlgorithm::Match => {
-                let arrival = arrivals.at(stream.id, stream.hop.segment);
-                let jitter = arrival.at.map_or(arrival.distance, Span::jitter);
-                let next = (arrival.distance - jitter).min(recovery.reset);
-                ((next - Duration::from_ps(1)).max(Duration::ZERO), SkewRemedy::Vector)
-            }
+            RecoveryAlgorithm::Match => (before_next(recovery.reset), SkewRemedy::Vector),
         }),
     }
 }
 
-/// How far apart the copies of a frame can come to a receiver, by its clock; `None` if nothing bounds it.
-fn skew(view: Ethernet<'_>, solved: &Solved<'_>, stream: StreamId, node: NodeId) -> Option<Duration> {
-    let ways: Option<Vec<Span>> = solved.transits(stream, node).into_iter().collect();
-    let ways = ways?;
+/// How far apart the copies of a frame that take so long can come to a receiver, by its clock; `None` if nothing bounds it.
+fn skew(view: Ethernet<'_>, ways: Vec<Option<Span>>, node: NodeId) -> Option<Duration> {
+    let ways: Vec<Span> = ways.into_iter().collect::<Option<_>>()?;
     let others =
         |place: usize| ways.iter().enumerate().filter(move |(other, _)| *other != place).map(|(_, way)| way.min);
     let apart = ways.iter().enumerate().flat_map(|(place, way)| others(place).map(|min| way.max - min)).max()?;

@@ -16,8 +16,8 @@
 //! wait than can come in that time. Scheduled frames wait in the same memory while the line is not free for them.
 
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
-use chronoseal_media::schedule::Slot;
-use chronoseal_scenario::plan::{Ethernet, EthernetStream, FailingLink, StreamClass, Sync};
+use chronoseal_media::schedule::{Slot, Turn};
+use chronoseal_scenario::plan::{Ethernet, EthernetStream, FailingLink, NetworkName, StreamClass, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::Arrivals;
@@ -31,12 +31,12 @@ const ROUNDING: Duration = Duration::from_ns(2);
 
 /// Every risk of the segment's frames.
 pub(super) fn of_segment(links: &Links<'_>) -> Vec<Risk> {
-    let has_slots = |node| links.slots.slots_from(node).chain(links.slots.slots_to(node)).next().is_some();
+    let has_slots = |node| links.slots.are_at(node);
     let mut found = clocks(links.view, links.arrivals, &|node| beacon(links, node), &has_slots);
     found.extend(in_slots(&links.slots));
     found.extend(links.view.streams().filter_map(|stream| policed(links, &stream)));
     for node in links.view.stations() {
-        let (up, _) = links.slots.uplink(node);
+        let (up, _) = links.slots.uplink(NetworkName::A, node);
         found.extend(queue(links, node, Direction::ToSwitch, Some(&up)));
         let down = links.downlink(node);
         found.extend(down.as_ref().map(|line| over(links, node, line)).unwrap_or_default());
@@ -127,23 +127,36 @@ pub(super) fn in_slots(slots: &Slots<'_>) -> Vec<Risk> {
     let mut found = Vec::new();
     for (index, slot) in slots.table.slots.iter().enumerate() {
         let Some(stream) = view.stream(slot.stream) else { continue };
-        found.extend(closed(slots, index, slot, &stream));
+        let hops = view.hops(&stream).unwrap_or_default();
+        let firsts = hops.iter().enumerate().filter(|(_, (_, hop))| hop.trunk.is_none());
+        let closed = firsts.filter_map(|(hop, (name, _))| closed(slots, *name, slots.table.turn(index, hop)?, &stream));
+        // Of two copies that which is later is said.
+        let by = |risk: &Risk| if let Cause::SlotClosed { by } = risk.cause { Some(by) } else { None };
+        found.extend(closed.max_by_key(by));
     }
     found.extend(view.streams().filter_map(|stream| superseded(slots, &stream)));
     found
 }
 
 /// Links that the scenario lets fail, for every stream over them. Behind one that fails the beacon does not come any more, so
-/// that nothing that is in slots can be relied on, and a station there loses its clock.
+/// that nothing that is in slots can be relied on, and a station there loses its clock. Of two networks no beacon goes over B, nor
+/// does one over either of them with ideal clocks.
 pub(super) fn failing(view: Ethernet<'_>) -> Vec<Risk> {
     let mut found = lossy(view);
+    let wiring = &view.segment.wiring;
     for failure in &view.segment.failures {
         let ends = ends(view, failure.link);
-        let is_between_switches = matches!(failure.link, FailingLink::Trunk(_));
+        let stops_slots = match failure.link {
+            FailingLink::Trunk(trunk) if wiring.has_networks() => {
+                view.segment.sync != Sync::Ideal && !wiring.is_of_b(wiring.trunks[trunk].ends[0])
+            }
+            FailingLink::Trunk(_) => true,
+            FailingLink::Station(_) | FailingLink::Second(_) => false,
+        };
         let is_hit = |stream: &EthernetStream<'_>| {
             // A copy that comes another way is enough.
             view.passes(stream, failure.link) && view.is_cut_off(stream)
-                || is_between_switches && stream.class.is_time_triggered()
+                || stops_slots && stream.class.is_time_triggered()
         };
         let risk = |stream: EthernetStream<'_>| Risk {
             segment: view.id,
@@ -204,6 +217,7 @@ fn brings_beacon(view: Ethernet<'_>, link: FailingLink, node: NodeId) -> bool {
         FailingLink::Station(other) => other == node,
         // Of two networks the beacon goes over A.
         FailingLink::Second(_) => false,
+        FailingLink::Trunk(trunk) if wiring.is_of_b(wiring.trunks[trunk].ends[0]) => false,
         FailingLink::Trunk(trunk) => {
             let [one, other] = wiring.trunks[trunk].ends;
             let switch = wiring.switch_of(node);
@@ -215,15 +229,16 @@ fn brings_beacon(view: Ethernet<'_>, link: FailingLink, node: NodeId) -> bool {
     }
 }
 
-/// A frame that can come to the switch after its slot has closed.
-fn closed(slots: &Slots<'_>, index: usize, slot: &Slot, stream: &EthernetStream<'_>) -> Option<Risk> {
+/// A frame that can come to its first switch in a network after its turn there has closed.
+fn closed(slots: &Slots<'_>, name: NetworkName, turn: Turn, stream: &EthernetStream<'_>) -> Option<Risk> {
     let view = slots.view;
-    let risk = |cause| Some(Risk { segment: view.id, stream: Some(slot.stream), cause });
-    if slots.arrivals.blocked(view.id, index).is_err() {
+    let risk = |cause| Some(Risk { segment: view.id, stream: Some(stream.id), cause });
+    if slots.arrivals.blocked(view.id, turn.slot).is_err() {
         return risk(Cause::SenderUnbounded { node: stream.hop.from });
     }
-    let reception = speed_from(view.segment, stream.hop.from).reception(u64::from(view.secured_len(stream)));
-    let (arrives, closes) = (slots.first_bit[index] + reception, closes(view.segment, slot));
+    let reception = speed_from(view.segment, name, stream.hop.from).reception(u64::from(view.secured_len(stream)));
+    let arrives = slots.first_bit(name, turn.slot) + reception;
+    let closes = closes(view.segment, turn.dispatch, turn.end);
     if arrives <= closes { None } else { risk(Cause::SlotClosed { by: arrives - closes }) }
 }
 
@@ -315,7 +330,7 @@ fn queue(links: &Links<'_>, node: NodeId, direction: Direction, line: Option<&Li
 /// What scheduled frames can take of a queue while they wait for the line `[byte]`.
 fn scheduled_bytes(links: &Links<'_>, node: NodeId, direction: Direction, line: &LineLoad) -> u64 {
     match direction {
-        Direction::ToSwitch => waiting_in_slots(links.view, links.slots.slots_from(node), line),
+        Direction::ToSwitch => waiting_in_slots(links.view, links.slots.slots_from(NetworkName::A, node), line),
         Direction::FromSwitch => waiting_in_slots(links.view, links.slots.slots_to(node), line),
     }
 }

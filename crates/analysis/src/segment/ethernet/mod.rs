@@ -7,7 +7,7 @@ use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
-    Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, Plan, SegmentId, Sync,
+    Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, NetworkName, Plan, SegmentId, Sync,
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 
@@ -51,7 +51,7 @@ impl SegmentBounds for EthernetBounds {
         let (class, header) = (&own.class, HEADER_LEN as u32 + own.tags_len());
         let number = class.ct_id().unwrap_or(stream.0);
         let payload_len = match own.datagram {
-            None => hop.frame_len.saturating_sub(header + class.trailer_len()),
+            None => hop.frame_len.saturating_sub(header + own.trailer_len()),
             Some(datagram) => {
                 datagram.data_len - plan.protection_on(&plan.streams[stream.index()], hop).overhead_bytes()
             }
@@ -108,14 +108,17 @@ impl SegmentBounds for EthernetBounds {
                     own_time: Some(slot.release),
                 });
                 for way in &ways {
-                    let Some(latency) = way.latency else { continue };
-                    let received = received_in_slot(network, stream.hop.from, way.receiver, latency, late(0, slot));
+                    let copies = received_in_slot(network, stream.hop.from, way, late(0, slot)).into_iter();
+                    let Some(received) = copies.reduce(slots::either) else { continue };
+                    // The copy that comes first is opened, and either can be lost. Where single frames are, it can be opened and then
+                    // refused, since too many of its network are missing, and the other one is opened as well.
+                    let opened = if network.frame_losses.is_empty() { 1 } else { way.copies.len() as i64 };
                     found.push(ScheduledJob {
                         node: way.receiver,
                         // Its clock and the switch's differ by the precision one way or the other.
                         earliest: slot.start + received.min - network.precision,
                         latest: slot.start + received.max + network.precision,
-                        cost: jobs.on_arrival(stream.id, stream.hop, way.receiver),
+                        cost: jobs.on_arrival(stream.id, stream.hop, way.receiver) * opened,
                         own_time: None,
                     });
                 }
@@ -172,7 +175,7 @@ impl SegmentBounds for EthernetBounds {
         for (stream, ways) in view.streams().zip(ways(view, table, &late)) {
             for way in ways {
                 let received = match stream.class.queue() {
-                    None => links.slots.received(&stream, way.receiver, way.latency),
+                    None => links.slots.received(&stream, &way),
                     Some(queue) => links.queued(&stream, queue, way.receiver),
                 };
                 hops.push(HopBound { stream: stream.id, receiver: way.receiver, received });
@@ -233,7 +236,7 @@ impl<'a> Links<'a> {
         let slots = Slots::new(view, table, arrivals);
         let mut links = Self { view, arrivals, slots, speed, up: none(), down: none() };
         for node in view.stations() {
-            let (line, _) = links.slots.uplink(node);
+            let (line, _) = links.slots.uplink(NetworkName::A, node);
             links.up[node.index()] = links.spoiled_up(node).map_or_else(|| Ok(stays(&line)), Err);
         }
         for node in view.stations() {

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, Rate, StreamId};
 use chronoseal_media::psfp::{FlowMeterConfig, StreamGateConfig, StreamGateList};
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, FilterPlan, Neighbour, Plan, Sync};
+use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, FilterPlan, Neighbour, NetworkName, Plan, Sync};
 use chronoseal_wire::ethernet::{FCS_LEN, HEADER_LEN};
 
 use super::super::Span;
@@ -267,7 +267,8 @@ fn in_slots(wired: &Wired<'_>, stream: &EthernetStream<'_>, hop: usize, trunk: O
     };
     let (reception, wait) = (network.speed_over(link).reception(len), view.integration_wait(link));
     let window = |(index, turn): (usize, Duration)| {
-        let latest = if hop == 0 { slots.first_bit[index].max(turn) } else { turn + network.precision + wait };
+        let latest =
+            if hop == 0 { slots.first_bit(NetworkName::A, index).max(turn) } else { turn + network.precision + wait };
         Span { min: turn - network.precision + reception, max: latest + reception }
     };
     let turns = slots.of(stream.id).filter_map(|(index, _)| Some((index, slots.table.turn(index, hop)?.start)));

@@ -42,7 +42,7 @@ pub(super) fn bounds(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriv
         found.extend(ways.into_iter().map(|way| HopBound {
             stream: stream.id,
             receiver: way.receiver,
-            received: wired.slots.received(&stream, way.receiver, way.latency),
+            received: wired.slots.received(&stream, &way),
         }));
     }
     found
@@ -65,12 +65,11 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
         let ends = solved.received(index);
         beacon.extend(ends.into_iter().filter_map(|(node, received)| Some((node, received.ok()?.max))));
     }
-    let has_slots = |node| slots.slots_from(node).chain(slots.slots_to(node)).next().is_some();
-    let mut found = clocks(view, arrivals, &|node| beacon.get(&node).copied(), &has_slots);
+    let mut found = clocks(view, arrivals, &|node| beacon.get(&node).copied(), &|node| slots.are_at(node));
     found.extend(control_delay(view, routed, &solved));
     found.extend(in_slots(slots));
     found.extend(wired.closed_behind());
-    found.extend(copies::too_late(view, arrivals, &solved));
+    found.extend(copies::too_late(view, arrivals, &wired.transits(&solved)));
     found.extend(stream_filters::risks(&wired, &solved));
     found.extend(threats::risks(&wired));
     for (index, sent) in routed.streams.iter().enumerate() {
@@ -223,7 +222,9 @@ impl<'a> Wired<'a> {
         }
         wired.in_slots = vec![InSlots::default(); wired.routed.links.len()];
         for node in view.stations() {
-            wired.uplink(node);
+            for name in network.wiring.networks() {
+                wired.uplink(*name, node);
+            }
         }
         for stream in view.streams() {
             if stream.class.is_time_triggered() {
@@ -276,10 +277,18 @@ impl<'a> Wired<'a> {
         self.ends.extend(ends);
     }
 
-    /// What the slots of a station are to its link.
-    fn uplink(&mut self, node: NodeId) {
-        let link = self.stations[&node];
-        let (line, slots) = self.slots.uplink(node);
+    /// The links from stations into a network.
+    fn stations_in(&self, network: NetworkName) -> &BTreeMap<NodeId, usize> {
+        match network {
+            NetworkName::A => &self.stations,
+            NetworkName::B => &self.second,
+        }
+    }
+
+    /// What the slots of a station are to its link into a network.
+    fn uplink(&mut self, name: NetworkName, node: NodeId) {
+        let Some(&link) = self.stations_in(name).get(&node) else { return };
+        let (line, slots) = self.slots.uplink(name, node);
         let ends = line.scheduled_ends();
         // The instant at which a reservation ends belongs to it.
         let moves = control::slots_move(self.view);
@@ -290,19 +299,36 @@ impl<'a> Wired<'a> {
         self.routed.links[link].closed = line.reserved.iter().zip(&ends).map(closed).collect();
         self.in_slots[link] = InSlots {
             streams: slots.iter().map(|slot| self.slots.table.slots[*slot].stream).collect(),
-            waiting: waiting_in_slots(self.view, self.slots.slots_from(node), &line),
+            waiting: waiting_in_slots(self.view, self.slots.slots_from(name, node), &line),
         };
+    }
+
+    /// By stream and receiver: what each copy of a frame takes, counted from an instant that is the same for all of them; `None` for
+    /// one that nothing bounds.
+    fn transits<'s>(&'s self, solved: &'s Solved<'s>) -> impl Fn(StreamId, NodeId) -> Vec<Option<Span>> + 's {
+        let late = |index: usize, _: &Slot| self.slots.late[index];
+        let mut in_slots: BTreeMap<(StreamId, NodeId), Vec<Option<Span>>> = BTreeMap::new();
+        for (stream, ways) in self.view.streams().zip(ways(self.view, self.slots.table, &late)) {
+            for way in ways.iter().filter(|_| stream.class.is_time_triggered()) {
+                let transits = self.slots.transits(&stream, way).into_iter().map(Some).collect();
+                in_slots.insert((stream.id, way.receiver), transits);
+            }
+        }
+        move |stream, node| in_slots.get(&(stream, node)).cloned().unwrap_or_else(|| solved.transits(stream, node))
     }
 
     /// What a stream's slots are to the links behind switches.
     fn scheduled(&mut self, stream: &EthernetStream<'_>) -> Result<(), Why> {
         let len = u64::from(self.view.secured_len(stream));
-        let route = self.view.route(stream).map_err(|_| Why::NotReached)?;
+        let hops = self.view.hops(stream).map_err(|_| Why::NotReached)?;
         let moves = control::slots_move(self.view);
-        for (hop, at) in route.iter().enumerate() {
+        for (hop, (name, at)) in hops.iter().enumerate() {
             let network = self.view.segment;
-            let to_nodes =
-                at.to.iter().filter_map(|node| Some((self.stations.get(node)? + 1, network.link_of(*node).parameters)));
+            let stations = self.stations_in(*name);
+            let to_nodes = at
+                .to
+                .iter()
+                .filter_map(|node| Some((stations.get(node)? + 1, network.link_in(*name, *node).parameters)));
             let trunks = &network.wiring.trunks;
             let onward = at.onward.iter().map(|trunk| (self.onward(*trunk, at.switch), trunks[*trunk].parameters));
             for (link, parameters) in to_nodes.chain(onward).collect::<Vec<_>>() {
@@ -329,7 +355,7 @@ impl<'a> Wired<'a> {
         let mut found = Vec::new();
         for stream in view.streams().filter(|stream| stream.class.is_time_triggered()) {
             let len = u64::from(view.secured_len(&stream));
-            for (hop, at) in view.route(&stream).unwrap_or_default().iter().enumerate() {
+            for (hop, (_, at)) in view.hops(&stream).unwrap_or_default().iter().enumerate() {
                 let Some(trunk) = at.trunk else { continue };
                 let link = network.wiring.trunks[trunk].parameters;
                 let reception = network.speed_over(link).reception(len) + view.integration_wait(link);
@@ -353,10 +379,7 @@ impl<'a> Wired<'a> {
     /// A stream, or one of its copies, over its tree of links; `None` if an end has no link.
     fn sent(&self, stream: &EthernetStream<'_>, class: u8, way: &StreamWay) -> Option<RoutedStream> {
         let view = self.view;
-        let stations = match way.network {
-            NetworkName::A => &self.stations,
-            NetworkName::B => &self.second,
-        };
+        let stations = self.stations_in(way.network);
         let mut hops = vec![(*stations.get(&stream.hop.from)?, None)];
         let mut ends = Vec::new();
         // By link between switches: the hop over it.

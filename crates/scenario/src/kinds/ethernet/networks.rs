@@ -1,4 +1,11 @@
 //! The networks A and B of a segment (ARINC 664 part 7), and which of them a stream goes over.
+//!
+//! # How late a copy of a frame in a slot may come
+//! Both copies of a frame in a slot start with the slot, and are at their receivers before the period of the slot is over, or soon
+//! after it with slots that all stations share. So the period is what `skew_max` is unless something else is written. A longer time
+//! would do no harm either: the frame of the next slot has another number, so that nobody takes it for a copy. The same number
+//! comes again only after 255 frames, and no skew may be so long that a receiver would take that frame for a copy
+//! ([`GAPS_MAX`]).
 
 use std::collections::BTreeSet;
 
@@ -10,11 +17,14 @@ use super::plan::{EthernetSegment, StreamClass, Sync};
 pub use super::spec::NetworkName;
 use super::spec::{ClassSpec, EthernetSegmentSpec, EthernetStreamSpec};
 use super::ways::StreamWay;
-use super::wiring::{RouteError, SwitchHop, Wiring};
+use super::wiring::{RouteError, StationLink, SwitchHop, Wiring};
 use crate::kinds::{Context, HopRequest, Place, SegmentRequest};
 use crate::limits::*;
 use crate::problem::Code;
 use crate::shape::shortened;
+
+/// How many gaps between frames a largest skew may be long: half as many as there are numbers, which begin anew after 255 frames.
+const GAPS_MAX: i64 = 127;
 
 /// How many copies of each frame of a stream are sent, and over what.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,6 +59,23 @@ impl Copies {
             Self::One(_) => 1,
             Self::BothNetworks { .. } => 2,
             Self::Ways { ways, .. } => ways.len(),
+        }
+    }
+
+    /// The networks that they go over, in the order of their ways; a segment that names none has only A.
+    pub const fn networks(&self) -> &'static [NetworkName] {
+        match self {
+            Self::One(NetworkName::B) => &[NetworkName::B],
+            Self::One(NetworkName::A) | Self::Ways { .. } => &[NetworkName::A],
+            Self::BothNetworks { .. } => &[NetworkName::A, NetworkName::B],
+        }
+    }
+
+    /// The first of them.
+    pub const fn first_network(&self) -> NetworkName {
+        match self {
+            Self::One(network) => *network,
+            Self::BothNetworks { .. } | Self::Ways { .. } => NetworkName::A,
         }
     }
 
@@ -205,6 +232,17 @@ pub(super) fn check(request: &SegmentRequest<'_>, segment: &EthernetSegment, con
     }
 }
 
+/// True if frames of a stream end with a sequence number: those of virtual links do, and those in slots that go over both networks.
+pub(super) fn are_numbered(spec: &EthernetStreamSpec, written: ClassSpec, segment: &EthernetSegment) -> bool {
+    match written {
+        ClassSpec::RateConstrained(_) => true,
+        ClassSpec::TimeTriggered => {
+            segment.wiring.has_networks() && spec.networks.as_ref().is_none_or(|chosen| chosen.len() == 2)
+        }
+        ClassSpec::BestEffort(_) | ClassSpec::Vlan(_) => false,
+    }
+}
+
 /// Which networks a stream goes over.
 pub(super) fn copies(
     request: &HopRequest<'_>,
@@ -214,10 +252,6 @@ pub(super) fn copies(
 ) -> Copies {
     let name = shortened(&request.stream.spec.name);
     let on = request.segment.name;
-    let skew = match written {
-        ClassSpec::RateConstrained(link) => link.skew_max,
-        ClassSpec::TimeTriggered | ClassSpec::BestEffort(_) | ClassSpec::Vlan(_) => None,
-    };
     if !segment.wiring.has_networks() {
         if spec.networks.is_some() {
             context.report(
@@ -228,22 +262,21 @@ pub(super) fn copies(
                 "leave `networks` out, or write `networks = { a = […], b = […] }` for the segment",
             );
         }
+        skew_without_copies(request, spec, &format!("frames of stream `{name}` are sent once"), context);
         return Copies::One(NetworkName::A);
     }
-    if class.is_time_triggered() {
-        context.report(
-            Code::NotYet,
-            &request.stream.at(on),
-            format!("stream `{name}` has slots, and `{on}` has the networks A and B, for which no schedule table is made yet"),
-            "in slots",
-            format!("write `{on} = {{ class = {{ rate_constrained = {{}} }} }}`, or leave `networks` out of the segment"),
-        );
-        return Copies::One(NetworkName::A);
-    }
-    let link = class.virtual_link();
-    let default: &[NetworkName] = if link.is_some() { &[NetworkName::A, NetworkName::B] } else { &[NetworkName::A] };
-    let chosen = spec.networks.as_deref().unwrap_or(default);
-    let (Some(link), [_, _]) = (link, chosen) else {
+    // The virtual link's key, or that of the stream; and how far apart its frames are.
+    let (written, at, gap) = match (written, class.virtual_link()) {
+        (ClassSpec::RateConstrained(written), Some(link)) => {
+            let why = format!("stream `{name}` is a virtual link, which has this key in its class");
+            skew_without_copies(request, spec, &why, context);
+            (written.skew_max, Some(class_at.clone().key("rate_constrained").key("skew_max")), link.bag)
+        }
+        _ => (spec.skew_max, class.is_time_triggered().then(|| request.table.at("skew_max")), request.stream.period),
+    };
+    let both: &[NetworkName] = &[NetworkName::A, NetworkName::B];
+    let chosen = spec.networks.as_deref().unwrap_or(if at.is_some() { both } else { &both[..1] });
+    let (Some(at), [_, _]) = (at, chosen) else {
         if chosen.len() != 1 {
             let (message, label) = match chosen.len() {
                 0 => (format!("stream `{name}` goes over none of the networks of `{on}`"), "empty"),
@@ -263,6 +296,9 @@ pub(super) fn copies(
                 "write `networks = [\"a\"]`, or `class = { rate_constrained = {} }`",
             );
         }
+        if class.virtual_link().is_none() {
+            skew_without_copies(request, spec, &format!("stream `{name}` goes over one network"), context);
+        }
         return Copies::One(chosen.first().copied().unwrap_or(NetworkName::A));
     };
     if chosen[0] == chosen[1] {
@@ -274,16 +310,54 @@ pub(super) fn copies(
             "write `networks = [\"a\", \"b\"]`, or one of them",
         );
     }
-    let at = class_at.clone().key("rate_constrained").key("skew_max");
     let skew_max =
-        skew.map_or(link.bag, |skew| context.within(&at, "the largest skew", skew.0, Duration::ZERO, DELAY_MAX));
+        written.map_or(gap, |skew| context.within(&at, "the largest skew", skew.0, Duration::ZERO, skew_limit(gap)));
     Copies::BothNetworks { skew_max }
+}
+
+/// The longest that a largest skew may be, if frames are so far apart.
+pub(super) fn skew_limit(gap: Duration) -> Duration {
+    DELAY_MAX.min(gap.saturating_mul(GAPS_MAX))
+}
+
+/// Refuses a largest skew of the stream itself where it says nothing.
+pub(super) fn skew_without_copies(
+    request: &HopRequest<'_>,
+    spec: &EthernetStreamSpec,
+    why: &str,
+    context: &mut Context<'_>,
+) {
+    if spec.skew_max.is_some() {
+        context.report(
+            Code::BadNetworks,
+            &request.table.at("skew_max"),
+            format!("{why}, and `skew_max` is for streams in slots that go over both networks"),
+            "not used",
+            "leave it out; that of a virtual link is written in `rate_constrained`",
+        );
+    }
+}
+
+impl EthernetSegment {
+    /// The link of a node to one of the networks; a segment that names none has only A.
+    pub fn link_in(&self, network: NetworkName, node: NodeId) -> StationLink {
+        let in_b = || self.wiring.second.iter().find(|link| link.node == node).copied();
+        match network {
+            NetworkName::A => self.link_of(node),
+            NetworkName::B => in_b().unwrap_or_else(|| self.link_of(node)),
+        }
+    }
 }
 
 impl Wiring {
     /// True if its switches are of two networks, A and B, to each of which every node has a link.
     pub fn has_networks(&self) -> bool {
         !self.switches_of_b.is_empty()
+    }
+
+    /// Its networks: A, and B if there are two.
+    pub fn networks(&self) -> &'static [NetworkName] {
+        if self.has_networks() { &[NetworkName::A, NetworkName::B] } else { &[NetworkName::A] }
     }
 
     /// True for a switch of network B.

@@ -302,11 +302,13 @@ impl StreamClass {
         (!self.is_time_triggered()).then(|| self.priority().0)
     }
 
-    /// What a frame has behind everything else: the sequence number of a virtual link `[byte]`.
-    pub const fn trailer_len(&self) -> u32 {
+    /// True if its frames end with a sequence number, if these are their copies: all of virtual links, and those in slots of which
+    /// several copies are sent.
+    pub(super) const fn has_number(&self, copies: &Copies) -> bool {
         match self {
-            Self::RateConstrained(_) => SequenceNumber::LEN as u32,
-            Self::TimeTriggered { .. } | Self::BestEffort { .. } => 0,
+            Self::RateConstrained(_) => true,
+            Self::TimeTriggered { .. } => copies.are_several(),
+            Self::BestEffort { .. } => false,
         }
     }
 }
@@ -344,6 +346,15 @@ impl EthernetHop {
     pub fn tags_len(&self) -> u32 {
         tags_len(self.tag, &self.copies)
     }
+
+    /// What a frame has behind everything else: a sequence number, if it has one `[byte]`.
+    pub fn trailer_len(&self) -> u32 {
+        trailer_len(&self.class, &self.copies)
+    }
+}
+
+fn trailer_len(class: &StreamClass, copies: &Copies) -> u32 {
+    if class.has_number(copies) { SequenceNumber::LEN as u32 } else { 0 }
 }
 
 fn tags_len(tag: Option<VlanTag>, copies: &Copies) -> u32 {
@@ -409,6 +420,11 @@ impl<'p> EthernetStream<'p> {
     /// What its tags add to a frame `[byte]`.
     pub fn tag_len(&self) -> u32 {
         tags_len(self.tag, self.copies)
+    }
+
+    /// What a frame has behind everything else: a sequence number, if it has one `[byte]`.
+    pub fn trailer_len(&self) -> u32 {
+        trailer_len(&self.class, self.copies)
     }
 }
 
@@ -522,9 +538,10 @@ impl<'p> Ethernet<'p> {
         self.segment.frame_time(len)
     }
 
-    /// Time a frame of a stream takes on the wire of its sender.
+    /// Time a frame of a stream takes on the wire of its sender, in the first of the networks it goes over.
     pub fn frame_time_of(self, stream: &EthernetStream<'_>) -> Duration {
-        self.segment.frame_time_on(stream.hop.from, self.secured_len(stream))
+        let own = self.segment.link_in(stream.copies.first_network(), stream.hop.from);
+        self.segment.frame_time_over(own.parameters, self.secured_len(stream))
     }
 }
 

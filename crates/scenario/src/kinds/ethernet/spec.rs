@@ -86,8 +86,8 @@ pub struct EthernetSegmentSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = SWITCHES_MAX))]
     pub switches: Option<Vec<String>>,
-    /// Two networks of its switches, A and B, to each of which every node has a link: virtual links go over both (ARINC 664 part
-    /// 7). Default: there is one network.
+    /// Two networks of its switches, A and B, to each of which every node has a link: virtual links and streams in slots go over both
+    /// (ARINC 664 part 7). Default: there is one network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub networks: Option<NetworksSpec>,
     /// Its links. With one switch those of nodes may be left out; of several, every node says which one it is at.
@@ -224,11 +224,15 @@ pub struct EthernetStreamSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SWITCHES_MAX))]
     pub switches: Option<Vec<String>>,
-    /// The networks of the segment that it goes over, if it has networks A and B. Default: both for a virtual link, whose receivers
-    /// take the first of two copies, and A for all others.
+    /// The networks of the segment that it goes over, if it has networks A and B. Default: both for a virtual link and for a stream
+    /// in slots, whose receivers take the first of two copies, and A for all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2))]
     pub networks: Option<Vec<NetworkName>>,
+    /// Of a stream in slots that goes over both networks: so much later than the first a copy may come to its receiver; what comes later is a
+    /// new frame. Up to 127 periods. Default: its period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skew_max: Option<Quantity<Duration>>,
     /// Copies of its frames over ways of their own (IEEE 802.1CB). Default: each frame is sent once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replication: Option<ReplicationSpec>,

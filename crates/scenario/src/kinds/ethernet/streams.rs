@@ -43,7 +43,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         );
     }
     let (payload, overhead) = (request.stream.payload_len, request.protection.overhead_bytes());
-    let trailer = if matches!(written, ClassSpec::RateConstrained(_)) { SequenceNumber::LEN as u32 } else { 0 };
+    let trailer = if networks::are_numbered(&spec, written, segment) { SequenceNumber::LEN as u32 } else { 0 };
     let (untagged_len, front_len) = match request.is_relayed {
         false => ((HEADER_LEN + payload + trailer).clamp(FRAME_LEN_MIN, FRAME_LEN_MAX), 0),
         true => (relayed_frame_len(payload + trailer, overhead), BENCH_HEADER_LEN),
@@ -79,7 +79,11 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         ports::in_slots(request, segment, context);
     }
     let copies = match &spec.replication {
-        Some(replication) => replication::copies(request, (&spec, written), replication, context)?,
+        Some(replication) => {
+            let why = format!("`recovery` tells copies of stream `{}` apart", shortened(&request.stream.spec.name));
+            networks::skew_without_copies(request, &spec, &why, context);
+            replication::copies(request, (&spec, written), replication, context)?
+        }
         None => networks::copies(request, (&spec, class, written, &class_at), segment, context),
     };
     if datagram.is_some() {

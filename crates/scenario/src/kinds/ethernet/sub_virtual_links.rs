@@ -5,7 +5,7 @@ use chronoseal_core::Duration;
 
 use super::Memo;
 use super::classes;
-use super::networks::Copies;
+use super::networks::{Copies, skew_limit};
 use super::plan::{EthernetHop, EthernetSegment, StreamClass, VirtualLink};
 use super::spec::{ClassSpec, EthernetStreamSpec, RateConstrainedSpec};
 use super::virtual_links::{BAG_MIN, bag_within};
@@ -238,6 +238,19 @@ pub(super) fn join(
         let Some(EthernetHop { over, copies, .. }) = hop.cloned() else { continue };
         let copies = match copies {
             Copies::BothNetworks { .. } if spec.skew_max.is_none() => Copies::BothNetworks { skew_max: bag },
+            Copies::BothNetworks { skew_max } if skew_max > skew_limit(bag) => {
+                context.report(
+                    Code::OutOfRange,
+                    &streams[leader].at(segment, "class"),
+                    format!(
+                        "sub-virtual links bring the virtual link of `{}` down to gaps of {bag}, and its `skew_max` is {skew_max}",
+                        shortened(streams[leader].name)
+                    ),
+                    "so many numbers later",
+                    format!("write at most `skew_max = \"{}\"`", skew_limit(bag)),
+                );
+                copies
+            }
             copies => copies,
         };
         for place in all {

@@ -274,7 +274,8 @@ fn classes(on: usize, network: &mut Network) {
         let stream = &network.streams[index];
         let own = stream.tables.get(&on).and_then(|own| own.strip_prefix(&format!("s{on} = {{ class = ")));
         // A class is a word, or a table of one key.
-        let class = own.and_then(|own| own.strip_suffix(" }\n")).filter(|class| !class.contains("}, "));
+        let says_more = |class: &str| class.contains("}, ") || class.starts_with('"') && class.contains(", ");
+        let class = own.and_then(|own| own.strip_suffix(" }\n")).filter(|class| !says_more(class));
         let Some(class) = class.filter(|_| !network.is_collected(stream, on)) else { continue };
         entries.push(format!("{{ streams = [\"m{}\"], class = {class} }}", stream.index));
         network.streams[index].tables.insert(on, String::new());

@@ -3,9 +3,17 @@
 use super::chance::Chance;
 use super::{Network, Stream, Style};
 
-/// Gives a segment the networks A and B, each a line of switches, and streams that these can carry: none in slots.
+/// Gives a segment the networks A and B, each a line of switches, and streams that these can carry: in every other network slots
+/// are left, in switches that wait for them.
 pub(super) fn networks(chance: &mut Chance, on: usize, network: &mut Network) {
-    without_slots(chance, on, network);
+    // Beside the rest, so that nothing else depends on it.
+    let mut slots = Chance::new(network.seed, 45);
+    if slots.percent(50) {
+        without_slots(chance, on, network);
+    } else {
+        let table = &mut network.segments[on].table;
+        *table = table.replace("dispatch = \"immediate\"", "dispatch = \"scheduled\"");
+    }
     let stations = without_host_interfaces(on, network);
     let mut links = Vec::new();
     let mut of = |chance: &mut Chance, letter: char| {
@@ -53,6 +61,8 @@ pub(super) fn networks(chance: &mut Chance, on: usize, network: &mut Network) {
         if chance.percent(15) {
             let one = chance.one(&["a", "b"]);
             also(own, &format!("networks = [\"{one}\"]"));
+        } else if own.contains("\"time-triggered\"") && slots.percent(20) {
+            also(own, &format!("skew_max = \"{}us\"", period * slots.range(20, 150) / 100));
         }
     }
 }
