@@ -342,3 +342,19 @@ fn slots_virtual_links_and_best_effort_share_both_networks() {
         }
     }
 }
+
+#[test]
+fn where_noise_takes_frames_a_receiver_has_time_to_open_both_copies() {
+    let costly = TWO
+        .replace("length = \"985B\"", "length = \"945B\"\nprotection = \"tagged\"")
+        .replace("name = \"display\"\n", "name = \"display\"\nplatform = \"slow\"\n")
+        + "[[platforms]]\nname = \"slow\"\ncosts = [{ operation = \"hmac-sha-256\", base = \"30us\", per_byte = \"0ns\" }]\n";
+    let noisy = "]\nframe_losses = [{ link = [\"sensor\", \"left\"], ratio = 0.01 }]\n[[protections]]";
+    let noisy = costly.replacen("]\n[[protections]]", noisy, 1);
+    let processor = |text: &str| {
+        let bounds = bounded(&plan(text));
+        let end = &bounds.streams[0].ends[0];
+        end.parts.last().expect("its receiver checks the tag").max
+    };
+    assert_eq!((processor(&costly), processor(&noisy)), (Duration::from_us(30), Duration::from_us(60)));
+}

@@ -175,9 +175,10 @@ impl Windows {
         if let Some(is_open) = self.constant() {
             return if is_open { until - from } else { Duration::ZERO };
         }
+        // At the very instant of a change a fast clock may show a picosecond more than the list says.
         match self.at(from) {
-            Gate::Closed(Some(opens)) if until <= opens => return Duration::ZERO,
-            Gate::Open(Some(closes)) if until <= closes => return self.shown(until) - self.shown(from),
+            Gate::Closed(Some(opens)) if until < opens => return Duration::ZERO,
+            Gate::Open(Some(closes)) if until < closes => return self.shown(until) - self.shown(from),
             Gate::Open(_) | Gate::Closed(_) => {}
         }
         let (from, until) = (self.shown(from), self.shown(until));
@@ -314,6 +315,19 @@ mod tests {
 
     use super::super::config::GateEntry;
     use super::*;
+
+    #[test]
+    fn a_clock_that_skips_the_instant_at_which_a_gate_opens_finds_it_open_since() {
+        let ps = Duration::from_ps;
+        let entry = |open, lasts| GateEntry { open, hold: false, lasts: ps(lasts) };
+        let entries = vec![entry(0, 4), entry(1 << 3, 3)];
+        let list = GateControlList { base_time: ps(20), cycle: ps(7), entries, hold_advance: ps(0) };
+        let mut gates = Gates::new(Some(&list));
+        // It shows 16 ps at 17 ps and 18 ps at 18 ps, and the gate opens at 17 ps.
+        gates.follow(Some(Oscillator::new(ps(-3), Ppm(170_000_000))));
+        let open = |from, until| gates.of(3).open_between(SimTime::from_ps(from), SimTime::from_ps(until));
+        assert_eq!((open(14, 17), open(14, 18)), (ps(0), ps(1)));
+    }
 
     proptest! {
         /// A gate that goes by a clock against one that goes by the time of the run, asked for the time that the clock shows.

@@ -7,7 +7,7 @@ use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
-    Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, NetworkName, Plan, SegmentId, Sync,
+    Copies, Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, NetworkName, Plan, SegmentId, Sync,
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 
@@ -57,6 +57,17 @@ impl SegmentBounds for EthernetBounds {
             }
         };
         mac_work(plan, stream, hop, number, payload_len)
+    }
+
+    /// The copy that comes first is opened. Where single frames are lost by noise, it can be opened and then refused, since too many of its
+    /// network are missing, and the one of the other network is opened as well.
+    fn openings_per_period(&self, plan: &Plan, _: StreamId, hop: &HopPlan) -> u64 {
+        let is_noisy = Ethernet::of(plan, hop.segment).is_some_and(|view| !view.segment.frame_losses.is_empty());
+        let copies = hop.facet.get::<EthernetHop>().map(|hop| &hop.copies);
+        match copies {
+            Some(Copies::BothNetworks { .. }) if is_noisy => 2,
+            _ => 1,
+        }
     }
 
     fn is_in_slots(&self, hop: &HopPlan) -> bool {
@@ -110,9 +121,7 @@ impl SegmentBounds for EthernetBounds {
                 for way in &ways {
                     let copies = received_in_slot(network, stream.hop.from, way, late(0, slot)).into_iter();
                     let Some(received) = copies.reduce(slots::either) else { continue };
-                    // The copy that comes first is opened, and either can be lost. Where single frames are, it can be opened and then
-                    // refused, since too many of its network are missing, and the other one is opened as well.
-                    let opened = if network.frame_losses.is_empty() { 1 } else { way.copies.len() as i64 };
+                    let opened = self.openings_per_period(jobs.plan, stream.id, stream.hop) as i64;
                     found.push(ScheduledJob {
                         node: way.receiver,
                         // Its clock and the switch's differ by the precision one way or the other.
