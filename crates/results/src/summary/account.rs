@@ -104,7 +104,8 @@ pub(super) struct Ledger<'r> {
     /// Length of the cycle that the stream's slots repeat in `[ns]`.
     cycle_ns: i64,
     ready_ns: i64,
-    /// When the last thing happened in the run.
+    /// When the last thing happened in the run, or when it was to end if that came first: senders stop there with what they have
+    /// told and not yet handed over, while a live run goes on recording what is on the links.
     end: SimTime,
     absences: &'r [Absence],
 }
@@ -127,6 +128,9 @@ pub(super) fn ledgers<'r>(meta: &'r RunMeta, rows: &'r RunRows, ready_ns: &[i64]
         if let Some(rows) = of_stream.get_mut(row.stream.index()).filter(|_| row.attack.is_none()) {
             rows.push(row);
         }
+    }
+    if meta.duration_ns > 0 {
+        end = end.min(SimTime::ZERO + Duration::from_ns(meta.duration_ns));
     }
     let mut attacks = Attacks::by_stream(meta, rows).into_iter();
     let ledger = |(index, (mut sent, of_stream)): (usize, (Vec<Sent>, Vec<&'r FrameRow>))| {

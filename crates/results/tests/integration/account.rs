@@ -76,6 +76,26 @@ fn only_the_last_frames_can_be_under_way_when_the_run_ends() {
 }
 
 #[test]
+fn a_frame_is_under_way_by_the_planned_end_of_a_run_that_goes_on_recording() {
+    let mut meta = meta();
+    meta.streams[0].deadline_ns = Some(1_000_000);
+    let mut rows = rows(400);
+    let sent_at_us = 399 * CYCLE_US + SLOT_US - 5;
+    // The last frame never left its sender, and the switch was heard 50 ms later.
+    rows.frames.remove(399);
+    rows.events.push(EventRow { time: us(sent_at_us + 50_000), ..acquired(1, 0) });
+    let mut ended = |duration_us: i64| {
+        meta.duration_ns = duration_us * 1_000;
+        let summary = summarise(&meta, &rows);
+        (account(&summary).in_flight, account(&summary).unaccounted, summary.deadlines_held())
+    };
+    assert_eq!(ended(sent_at_us + 999), (1, 0, true));
+    assert_eq!(ended(sent_at_us + 1_000), (0, 1, false), "its deadline was over");
+    assert_eq!(ended(sent_at_us + 100_000), (0, 1, false), "the run was cut off after that");
+    assert_eq!(ended(0), (0, 1, false), "nobody said how long it was to last");
+}
+
+#[test]
 fn a_last_frame_that_lost_copies_is_under_way_by_another() {
     let mut meta = meta();
     meta.streams[0].is_replicated = true;
