@@ -27,6 +27,7 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+mod accumulator;
 pub mod batch;
 mod decomposition;
 mod double_base;
@@ -52,6 +53,8 @@ pub use error::{EncodingError, Error};
 /// What computes. The results are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
+    /// Sums of points in vectors of AVX-512 IFMA, the rest as for [`Engine::Mulx`].
+    Ifma,
     /// Assembly for BMI2 and AVX2.
     Mulx,
     /// Safe code for any processor.
@@ -61,7 +64,13 @@ pub enum Engine {
 /// What computes on this processor.
 #[must_use]
 pub fn engine() -> Engine {
-    if chronoseal_fourq_mulx::Mulx::detect().is_some() { Engine::Mulx } else { Engine::Portable }
+    if field::Vectors::detect().is_some() {
+        Engine::Ifma
+    } else if chronoseal_fourq_mulx::Mulx::detect().is_some() {
+        Engine::Mulx
+    } else {
+        Engine::Portable
+    }
 }
 
 /// The parts, for analysis and benches: no promise of stability, and nothing here guards against misuse. Methods whose
@@ -72,7 +81,8 @@ pub mod internals {
     pub use chronoseal_fourq_mulx::Mulx;
 
     pub use crate::endomorphism::{phi, psi};
-    pub use crate::field::{Field, Portable};
+    pub use crate::accumulator::{Accumulator, Program};
+    pub use crate::field::{Field, Portable, Vectors};
     pub use crate::fixed_base::multiply_generator;
     pub use crate::fp::Fp;
     pub use crate::fp2::Fp2;
