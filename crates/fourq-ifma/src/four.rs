@@ -11,10 +11,10 @@
 //! are below 2^43 + 2^17, and a product takes limbs below 2^46 - 32.
 
 use core::arch::x86_64::{
-    __m256i, __m512i, __mmask8, _mm256_loadu_si256, _mm256_set_epi64x, _mm512_add_epi64, _mm512_and_si512, _mm512_castsi256_si512,
-    _mm512_inserti64x4, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_mask_add_epi64, _mm512_mask_sub_epi64,
-    _mm512_or_si512, _mm512_permutex2var_epi64, _mm512_set_epi64, _mm512_set1_epi64, _mm512_setzero_si512,
-    _mm512_shuffle_epi32, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srli_epi64,
+    __m256i, __m512i, __mmask8, _mm256_loadu_si256, _mm256_set_epi64x, _mm512_add_epi64, _mm512_and_si512,
+    _mm512_castsi256_si512, _mm512_inserti64x4, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_mask_add_epi64,
+    _mm512_mask_sub_epi64, _mm512_or_si512, _mm512_permutex2var_epi64, _mm512_set_epi64, _mm512_set1_epi64,
+    _mm512_setzero_si512, _mm512_shuffle_epi32, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srli_epi64,
     _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
 };
 
@@ -94,6 +94,18 @@ impl Four {
         words
     }
 
+    /// The elements of these limbs.
+    #[cfg(test)]
+    pub(crate) fn from_limbs(limbs: [__m512i; 3]) -> Self {
+        Self(limbs)
+    }
+
+    /// The limbs.
+    #[cfg(test)]
+    pub(crate) fn limbs(self) -> [__m512i; 3] {
+        self.0
+    }
+
     /// The elements in another order.
     #[target_feature(enable = "avx512ifma")]
     #[inline]
@@ -115,7 +127,8 @@ impl Four {
         self.with(other, |limb, other| _mm512_add_epi64(limb, other))
     }
 
-    /// The negative in `lanes`, where no limb may exceed 2^(43 + `BITS`) - 2^(`BITS` + 2). Limbs become as large as that.
+    /// The negative in `lanes`, where no limb may exceed 2^(43 + `BITS`) - 2^(`BITS` + 2); there, limbs become
+    /// less than 2^(43 + `BITS`).
     #[target_feature(enable = "avx512ifma")]
     #[inline]
     pub(crate) fn negate_in<const BITS: u32>(self, lanes: __mmask8) -> Self {

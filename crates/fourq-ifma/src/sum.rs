@@ -7,7 +7,7 @@
 use crate::Ifma;
 use crate::four::{Four, lanes, order};
 
-/// A sum of points in the vector registers.
+/// A sum of points, as vectors.
 pub struct Sum(Four);
 
 impl Ifma {
@@ -19,7 +19,7 @@ impl Ifma {
     }
 }
 
-/// The program becomes a part of this function, and so does what it calls: the sum stays in registers.
+/// The program becomes a part of this function, so that it calls the laws as one function with the instructions calls another.
 #[target_feature(enable = "avx512ifma")]
 fn sum(start: &[u64; 16], program: impl FnOnce(&mut Sum)) -> [u64; 16] {
     let mut sum = Sum(Four::from_words(start));
@@ -55,7 +55,8 @@ impl Sum {
 #[inline]
 fn doubled(point: Four) -> Four {
     // X, Y, Z, X + Y, limbs below 2^45 - 16.
-    let with_sum = point.shuffle::<{ order([0, 1, 2, 0]) }>().add_in(lanes(&[3]), point.shuffle::<{ order([1, 1, 1, 1]) }>());
+    let with_sum =
+        point.shuffle::<{ order([0, 1, 2, 0]) }>().add_in(lanes(&[3]), point.shuffle::<{ order([1, 1, 1, 1]) }>());
     // A, B, C / 2, (X + Y)^2.
     let squares = with_sum.square();
     // A + B, B - A, C, (X + Y)^2: that is -H, G, C, E + A + B.

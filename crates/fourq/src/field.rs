@@ -5,6 +5,8 @@
 use chronoseal_fourq_ifma::Ifma;
 use chronoseal_fourq_mulx::Mulx;
 
+use zeroize::Zeroize;
+
 use crate::accumulator::{OneByOne, Program};
 use crate::fp::Fp;
 use crate::fp2::Fp2;
@@ -151,8 +153,10 @@ impl Field for Vectors {
 
     #[inline(always)]
     fn sum<P: Program>(self, start: &Extended, program: P) -> Extended {
-        let words = self.ifma.sum(&start.to_words(self), |sum| program.run(sum));
-        Extended::from_words(&words)
+        let mut words = self.ifma.sum(&start.to_words(self), |sum| program.run(sum));
+        let sum = Extended::from_words(&words);
+        words.zeroize();
+        sum
     }
 
     #[inline(always)]

@@ -4,8 +4,8 @@ use core::hint::black_box;
 
 pub(crate) use chronoseal_fourq_mulx::{Table, Words};
 
-use crate::fp::P;
 use crate::field::Field;
+use crate::fp::P;
 use crate::fp2::Fp2;
 use crate::point::{Cached, CachedAffine, Extended};
 

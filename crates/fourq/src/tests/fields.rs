@@ -79,7 +79,8 @@ fn same_points_and_refusals() {
         });
         for mut bytes in edges.chain(secrets(&mut rng)) {
             for _ in 0..2 {
-                let (fast, plain) = (PublicKey::from_bytes_by(&bytes, field), PublicKey::from_bytes_by(&bytes, Portable));
+                let (fast, plain) =
+                    (PublicKey::from_bytes_by(&bytes, field), PublicKey::from_bytes_by(&bytes, Portable));
                 assert_eq!(fast, plain, "{bytes:x?}");
                 let (fast, plain) =
                     (VerifyingKey::from_bytes_by(&bytes, field), VerifyingKey::from_bytes_by(&bytes, Portable));
