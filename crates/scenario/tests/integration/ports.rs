@@ -40,14 +40,14 @@ pub(crate) const CASES: &[(&str, Code, &str, &str, &str)] = &[
     ("vid_reserved", Code::OutOfRange, "vid = 42", "vid = 4095", ""),
     (
         "slots_under_classes",
-        Code::NotYet,
+        Code::BadPort,
         "{ vlan = { pcp = 7, vid = 42 } }",
         "\"time-triggered\"",
-        "analysis has both",
+        "no standard says",
     ),
     (
         "virtual_link_behind_ports",
-        Code::NotYet,
+        Code::BadPort,
         "{ vlan = { pcp = 7, vid = 42 } }",
         "{ rate_constrained = { bag = \"1ms\" } }",
         "is a virtual link",

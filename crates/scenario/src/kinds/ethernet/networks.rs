@@ -207,10 +207,11 @@ pub(super) fn check(request: &SegmentRequest<'_>, segment: &EthernetSegment, con
     }
     if !segment.ports.is_plain() {
         context.report(
-            Code::NotYet,
+            Code::BadNetworks,
             &request.table.at("networks"),
             format!(
-                "`{}` has networks A and B, and ports of IEEE 802.1Q, which virtual links cannot pass yet",
+                "`{}` has networks A and B, which are those of ARINC 664 part 7, and ports of IEEE 802.1Q: its virtual links have no \
+                 VLAN tag, so no priority code point puts them into a traffic class",
                 request.name
             ),
             "with ports",

@@ -202,10 +202,11 @@ pub(super) fn in_slots(request: &HopRequest<'_>, segment: &EthernetSegment, cont
     }
     let (name, on) = (shortened(&request.stream.spec.name), request.segment.name);
     context.report(
-        Code::NotYet,
+        Code::BadPort,
         &request.stream.at(on),
         format!(
-            "stream `{name}` has slots of AS6802, and the ports of `{on}` have traffic classes of IEEE 802.1Q: no analysis has both"
+            "stream `{name}` has slots of SAE AS6802, and the ports of `{on}` have traffic classes of IEEE 802.1Q: no standard \
+             says which of the two a port serves first"
         ),
         "needs slots",
         format!("write `{on} = {{ class = {{ vlan = {{ pcp = 7 }} }} }}` and give its class windows with `gates`"),
