@@ -48,6 +48,14 @@ impl EndSystem {
                 None => self.discard(DiscardReason::UnknownStream, StreamId::NONE),
             };
         };
+        let listener = &mut self.listeners[index];
+        if listener.is_plain {
+            let (kind, sequence) = match listener.open_plain(frame.payload()) {
+                Ok(sequence) => (listener.accepted_as(), sequence),
+                Err(reason) => (EventKind::Discarded(reason), 0),
+            };
+            return self.base.push(Event::of(kind, listener.config.stream, sequence));
+        }
         match self.admit(rx_at, port, index, &frame) {
             Ok((payload, _)) if self.listeners[index].collecting.is_some() => {
                 self.receive_fragment(rx_at, index, &frame, payload);
@@ -187,8 +195,7 @@ impl EndSystem {
                 }
                 let kind = match refused {
                     Some(reason) => EventKind::Discarded(reason),
-                    None if listener.config.delivers => EventKind::Delivered,
-                    None => EventKind::Relayed,
+                    None => listener.accepted_as(),
                 };
                 let mut event = Event::of(kind, listener.config.stream, sequence);
                 event.value = since_slot.as_ps();

@@ -176,8 +176,11 @@ impl Talker {
         (self.headers_len + pdu.bytes.len()).max(least).min(self.config.frame_len)
     }
 
-    /// Makes the next message, of which the first frame is then to be written. The parameters are those of [`Self::make`].
-    pub(super) fn make_message(&mut self, mut fragmenter: Box<Fragmenter>, sealing: (Duration, u64), real_bytes: bool) {
+    /// Makes the next message of a talker whose messages are longer than a frame; the first frame of it is then to be written. The
+    /// parameters are those of [`Self::make`].
+    #[inline(never)]
+    pub(super) fn make_message(&mut self, sealing: (Duration, u64), real_bytes: bool) {
+        let Some(mut fragmenter) = self.fragmenter.take() else { return };
         let sequence = self.made;
         self.make(&mut fragmenter.bytes, sealing.0, sealing.1, real_bytes);
         fragmenter.begin(sequence, self.next.as_ref().map(|pdu| pdu.mark), real_bytes);
