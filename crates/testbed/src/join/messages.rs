@@ -41,7 +41,14 @@ impl Messages {
             };
             let key = (description.stream, delivery.to);
             let said = delivery.said().map(|event| event.kind);
+            // A copy, or one that comes out of order.
+            let is_refused = matches!(
+                said,
+                Some(EventKind::Discarded(DiscardReason::CopyEliminated | DiscardReason::OutOfSequence))
+            );
             match description.part {
+                MessagePart::Begins if is_refused => {}
+                MessagePart::Continues if said == Some(EventKind::Discarded(DiscardReason::CopyEliminated)) => {}
                 MessagePart::Begins if traffic.concerns(description.stream, delivery.to) => {
                     if let Some(before) = begun.insert(key, index) {
                         let is_interrupted = said == Some(EventKind::Discarded(DiscardReason::Interrupted));
