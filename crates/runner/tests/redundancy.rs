@@ -127,7 +127,7 @@ fn a_message_of_several_frames_counts_once_and_so_does_each_of_its_copies() {
     // Over both networks frames are lost: what is lost then is counted once.
     let noisy = long(&cockpit()).replace(
         "failures = [",
-        "frame_losses = [{ link = [\"display\", \"b1\"], ratio = 0.3 }, { link = [\"display\", \"a1\"], ratio = 0.3 }]\nfailures = [",
+        "frame_losses = [{ link = [\"display\", \"b1\"], ratio = 0.3 }, { link = [\"display\", \"a2\"], ratio = 0.3 }]\nfailures = [",
     );
     let noisy = run(&noisy);
     let altitude = account(&noisy, "altitude");
