@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, Event, EventKind, FramePart, NodeId, SimTime, StreamId, Work};
-use chronoseal_media::medium::FrameLabel;
+use chronoseal_media::medium::{FRAME_CAPACITY, FrameLabel};
 use chronoseal_media::watch::Passing;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -135,11 +135,16 @@ const RECORD_LEN: usize = 32;
 /// Of frames that are only headers this much is hashed `[byte]`.
 const HEADERS_LEN: usize = 22;
 
+/// Room for what is gathered, and for one more event with the longest frame.
+const ROOM: usize = PENDING_LEN + RECORD_LEN + FRAME_CAPACITY;
+
 /// XXH3-128 over every event: time, node, kind, stream, sequence, figure, and the bytes of the frame it is about.
 pub struct Fingerprint {
     hash: Xxh3,
-    /// What is not hashed yet: the hash takes a few large pieces faster than many small ones.
-    pending: Vec<u8>,
+    /// What is not hashed yet, `pending[..len]`: the hash takes a few large pieces faster than many small ones.
+    pending: Box<[u8; ROOM]>,
+    /// Below [`PENDING_LEN`] between two events.
+    len: usize,
     /// True if of each frame at most [`HEADERS_LEN`] bytes are hashed.
     headers_only: bool,
 }
@@ -156,20 +161,20 @@ impl Fingerprint {
     }
 
     fn over(headers_only: bool) -> Self {
-        Self { hash: Xxh3::new(), pending: Vec::with_capacity(2 * PENDING_LEN), headers_only }
+        Self { hash: Xxh3::new(), pending: Box::new([0; ROOM]), len: 0, headers_only }
     }
 
     #[cold]
     #[inline(never)]
     fn hash_pending(&mut self) {
-        self.hash.update(&self.pending);
-        self.pending.clear();
+        self.hash.update(&self.pending[..self.len]);
+        self.len = 0;
     }
 
     /// Hexadecimal.
     pub fn finish(&self) -> String {
         let mut hash = self.hash.clone();
-        hash.update(&self.pending);
+        hash.update(&self.pending[..self.len]);
         format!("{:032x}", hash.digest128())
     }
 }
@@ -178,26 +183,27 @@ impl Observer for Fingerprint {
     // Inlined, a context need not be written to memory for each observer to read it back.
     #[inline(always)]
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
-        let mut record = [0u8; RECORD_LEN + HEADERS_LEN];
+        // Whole words, written where they are hashed: pieces that are copied as something wider wait for each other.
+        let place = u64::from(node.0) | u64::from(event.kind.code()) << 16 | u64::from(event.stream.0) << 32;
+        let (record, room) = self.pending[self.len..].split_at_mut(RECORD_LEN);
         record[..8].copy_from_slice(&at.as_ps().to_le_bytes());
-        record[8..10].copy_from_slice(&node.0.to_le_bytes());
-        record[10..12].copy_from_slice(&event.kind.code().to_le_bytes());
-        record[12..14].copy_from_slice(&event.stream.0.to_le_bytes());
+        record[8..16].copy_from_slice(&place.to_le_bytes());
         record[16..24].copy_from_slice(&event.sequence.to_le_bytes());
-        record[24..RECORD_LEN].copy_from_slice(&event.value.to_le_bytes());
+        record[24..].copy_from_slice(&event.value.to_le_bytes());
+        self.len += RECORD_LEN;
         match frame.map(|frame| (frame.bytes, frame.bytes.first_chunk::<HEADERS_LEN>())) {
             // What has a length that is known here is copied at once and without a call.
             Some((_, Some(headers))) if self.headers_only => {
-                record[RECORD_LEN..].copy_from_slice(headers);
-                self.pending.extend_from_slice(&record);
+                room[..HEADERS_LEN].copy_from_slice(headers);
+                self.len += HEADERS_LEN;
             }
             Some((bytes, _)) => {
-                self.pending.extend_from_slice(&record[..RECORD_LEN]);
-                self.pending.extend_from_slice(bytes);
+                room[..bytes.len()].copy_from_slice(bytes);
+                self.len += bytes.len();
             }
-            None => self.pending.extend_from_slice(&record[..RECORD_LEN]),
+            None => {}
         }
-        if self.pending.len() >= PENDING_LEN {
+        if self.len >= PENDING_LEN {
             self.hash_pending();
         }
     }

@@ -52,6 +52,7 @@ impl TestBedHeader {
     ///
     /// # Errors
     /// [`HeaderError`] if the payload is too short or a reserved flag is set.
+    #[inline]
     pub fn parse(payload: &[u8]) -> Result<Self, HeaderError> {
         let bytes: [u8; Self::LEN] = field::read(payload, 0).ok_or(HeaderError::TooShort(payload.len()))?;
         let [s0, s1, f0, f1, sequence @ ..] = bytes;
@@ -67,9 +68,9 @@ impl TestBedHeader {
     /// If `buf` is shorter than [`Self::LEN`].
     #[inline]
     pub fn emit(&self, buf: &mut [u8]) {
-        buf[..2].copy_from_slice(&self.stream.0.to_be_bytes());
-        buf[2..4].fill(0);
-        buf[4..Self::LEN].copy_from_slice(&self.sequence.to_be_bytes());
+        // Stream, flags and sequence as one word: written in pieces, whoever reads more of it at once waits for each of them.
+        let word = u64::from(self.stream.0) << 48 | u64::from(self.sequence);
+        buf[..Self::LEN].copy_from_slice(&word.to_be_bytes());
     }
 }
 

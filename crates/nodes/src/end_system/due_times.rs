@@ -6,12 +6,21 @@ use chronoseal_core::{Duration, LocalTime};
 const GROUP_LEN: usize = 16;
 
 /// Times with a number each.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct DueTimes {
     /// All of them if they are few, and else the earliest of each group of the first list below, with the number of the group.
     top: Vec<(LocalTime, usize)>,
     /// Lists of groups, each longer than the one before, and last all the times. Empty if they are few.
     below: Vec<Vec<(LocalTime, usize)>>,
+    /// The earliest of `top`; the end of time if that is empty.
+    earliest: LocalTime,
+}
+
+impl Default for DueTimes {
+    /// None.
+    fn default() -> Self {
+        Self::from_iter([])
+    }
 }
 
 impl FromIterator<(LocalTime, usize)> for DueTimes {
@@ -21,7 +30,8 @@ impl FromIterator<(LocalTime, usize)> for DueTimes {
             let groups = longest.chunks(GROUP_LEN).map(earliest).zip(0..).collect();
             lists.insert(0, groups);
         }
-        Self { top: lists.remove(0), below: lists }
+        let top = lists.remove(0);
+        Self { earliest: earliest(&top), top, below: lists }
     }
 }
 
@@ -29,7 +39,7 @@ impl DueTimes {
     /// The earliest of all.
     #[inline(always)]
     pub(super) fn earliest(&self) -> Option<LocalTime> {
-        self.top.iter().map(|(at, _)| *at).min()
+        if self.top.is_empty() { None } else { Some(self.earliest) }
     }
 
     /// The first that is due, in the order in which they were given, with its number; it is due again so much later as `step` says of
@@ -40,23 +50,23 @@ impl DueTimes {
         now: LocalTime,
         step: impl FnOnce(usize) -> Duration,
     ) -> Option<(LocalTime, usize)> {
-        let place = self.top.iter().position(|(at, _)| *at <= now)?;
-        if !self.below.is_empty() {
-            return self.take_due_of_many(place, now, step);
+        if self.earliest > now {
+            return None;
         }
+        if !self.below.is_empty() {
+            return self.take_due_of_many(now, step);
+        }
+        let place = self.top.iter().position(|(at, _)| *at <= now)?;
         let (at, number) = &mut self.top[place];
         let due = (*at, *number);
         *at += step(*number);
+        self.earliest = earliest(&self.top);
         Some(due)
     }
 
     #[inline(never)]
-    fn take_due_of_many(
-        &mut self,
-        mut place: usize,
-        now: LocalTime,
-        step: impl FnOnce(usize) -> Duration,
-    ) -> Option<(LocalTime, usize)> {
+    fn take_due_of_many(&mut self, now: LocalTime, step: impl FnOnce(usize) -> Duration) -> Option<(LocalTime, usize)> {
+        let mut place = self.top.iter().position(|(at, _)| *at <= now)?;
         for list in &self.below {
             let from = place * GROUP_LEN;
             place = from + list[from..].iter().take(GROUP_LEN).position(|(at, _)| *at <= now)?;
@@ -72,13 +82,15 @@ impl DueTimes {
             let above = level.checked_sub(1).map_or(&mut self.top, |above| &mut self.below[above]);
             above[place].0 = least;
         }
+        self.earliest = earliest(&self.top);
         Some(due)
     }
 }
 
-/// Of one group, which is never empty.
+/// Of one list or group; the end of time if there are none.
+#[inline(always)]
 fn earliest(group: &[(LocalTime, usize)]) -> LocalTime {
-    group.iter().map(|(at, _)| *at).min().unwrap_or(LocalTime::ZERO)
+    group.iter().fold(LocalTime::from_ps(i64::MAX), |least, (at, _)| least.min(*at))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Judges the frames of one stream.
 
-use chronoseal_core::{DiscardReason, Duration, LocalTime, PortId, Work};
+use chronoseal_core::{DiscardReason, Duration, EventKind, LocalTime, PortId, Work};
 use chronoseal_frameauth::Opener;
 use chronoseal_media::recovery::SequenceRecovery;
 use chronoseal_wire::test_bed_header::TestBedHeader;
@@ -35,6 +35,8 @@ pub(super) struct Listener {
     pub(super) is_numbered: bool,
     /// The listener that counts its frames with its own, if it shares a virtual link: the first of them.
     pub(super) counter: Option<usize>,
+    /// True if all it asks of a frame is its header: it has no window, number, tag or further way, comes whole, and nobody waits for it.
+    pub(super) is_plain: bool,
 }
 
 /// Tells listeners that share a virtual link, which is named by its identifier, which of them counts its frames.
@@ -101,7 +103,10 @@ impl Listener {
         });
         let is_numbered = config.is_virtual_link || elimination.is_some();
         let (collecting, integrity) = (config.datagram.map(Collecting::new), IntegrityCheck::default());
+        let comes_when_it_will = config.ct_id.is_none() && !is_numbered && supervision.is_none();
+        let is_plain = comes_when_it_will && opener.is_none() && config.carried.is_none() && collecting.is_none();
         Ok(Self {
+            is_plain,
             config,
             opener,
             seen,
@@ -114,6 +119,11 @@ impl Listener {
             is_numbered,
             counter: None,
         })
+    }
+
+    /// What it tells of a frame that it accepts.
+    pub(super) const fn accepted_as(&self) -> EventKind {
+        if self.config.delivers { EventKind::Delivered } else { EventKind::Relayed }
     }
 
     /// True if several copies of its frames come.
@@ -246,6 +256,14 @@ impl Listener {
         cycle >= 0 && self.seen[instance].is_none_or(|seen| seen < cycle)
     }
 
+    /// Checks the payload of a frame of one that [is plain](Self::is_plain), and gives its number.
+    #[inline(always)]
+    pub(super) fn open_plain(&mut self, payload: &[u8]) -> Result<u64, DiscardReason> {
+        let sequence = self.sequence(payload)?;
+        self.accepted += 1;
+        Ok(sequence)
+    }
+
     /// Checks the payload of a frame. Without real bytes there is no tag to check.
     #[inline(always)]
     pub(super) fn open(
@@ -261,9 +279,7 @@ impl Listener {
             Some(opener) if real_bytes => opener.open(payload, slot_count)?.payload,
             _ => payload,
         };
-        let sequence = self.sequence(payload)?;
-        self.accepted += 1;
-        Ok(Opened { sequence, pdu: None, refused: None })
+        Ok(Opened { sequence: self.open_plain(payload)?, pdu: None, refused: None })
     }
 
     /// The number in the test-bed header.

@@ -315,23 +315,23 @@ impl EndSystem {
         let talker = &mut self.talkers[sealing.talker];
         let sequence = talker.made;
         let (signal_time, freshness, real_bytes) = (sealing.signal_time, sealing.freshness, self.config.real_bytes);
-        let len = match talker.fragmenter.take() {
-            None => talker.make(frame, signal_time, freshness, real_bytes),
-            Some(fragmenter) => {
-                talker.make_message(fragmenter, (signal_time, freshness), real_bytes);
-                0
-            }
+        // Most talkers have none of these; looked at before they are taken, nothing is moved then.
+        let len = if talker.fragmenter.is_none() {
+            talker.make(frame, signal_time, freshness, real_bytes)
+        } else {
+            talker.make_message((signal_time, freshness), real_bytes);
+            0
         };
-        match talker.next.take() {
-            Some(pdu) => self.sent = Some(pdu.mark),
-            None => {
-                let value = match talker.ready_at.take() {
-                    Some(ready_at) => (now - ready_at).as_ps().max(0),
-                    None if talker.tells_wait => (now - sealing.launch_at).as_ps().max(0),
-                    None => 0,
-                };
-                self.base.push(Event { value, ..Event::of(EventKind::Sent, talker.config.stream, sequence) });
-            }
+        if talker.next.is_some() {
+            self.sent = talker.next.take().map(|pdu| pdu.mark);
+        } else {
+            let since = if talker.ready_at.is_some() {
+                talker.ready_at.take()
+            } else {
+                talker.tells_wait.then_some(sealing.launch_at)
+            };
+            let value = since.map_or(0, |since| (now - since).as_ps().max(0));
+            self.base.push(Event { value, ..Event::of(EventKind::Sent, talker.config.stream, sequence) });
         }
         if talker.fragmenter.is_some() {
             return self.send_fragment(sealing, frame);
@@ -353,50 +353,52 @@ impl EndSystem {
     #[inline(never)]
     fn go_on(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
         loop {
-            if !matches!(self.stage, Stage::Idle)
-                && let Some(work) = self.work.take()
-            {
-                return Output::Work(work);
-            }
-            let stage = std::mem::replace(&mut self.stage, Stage::Idle);
-            self.was_busy |= !matches!(stage, Stage::Idle);
-            match stage {
-                Stage::Idle if self.begin_contained(now) => {}
-                Stage::Idle => match self.advance(now) {
-                    Begun::Nothing => return Output::Timeout(self.due_at),
-                    Begun::Something => {}
-                    Begun::Frame(sealing) => {
-                        if let Some(transmit) = self.finish_send(now, sealing, frame) {
-                            return transmit;
-                        }
-                    }
-                    Begun::Fragment(sealing) => {
-                        if let Some(transmit) = self.send_fragment(sealing, frame) {
-                            return transmit;
-                        }
-                    }
-                    Begun::Release(link) => {
-                        if let Some(transmit) = self.release(link, frame) {
-                            return transmit;
-                        }
-                    }
-                },
-                Stage::Control(control, due) => return self.send_control(now, control, due, frame),
-                Stage::TimeMessage => return self.send_time_message(now, frame),
-                Stage::Seal(sealing) => {
-                    if let Some(transmit) = self.finish_send(now, sealing, frame) {
-                        return transmit;
-                    }
-                }
-                Stage::Open(received) => self.finish_receive(now, received),
-                Stage::OpenContainer(container) => self.finish_container(container),
-                Stage::JudgeContained => self.judge_contained(now),
-                Stage::Task { run, cycle, began } => self.finish_task(now, run, cycle, began),
+            let output = match self.stage {
+                Stage::Idle => self.begin(now, frame),
+                _ => self.compute(now, frame),
+            };
+            if let Some(output) = output {
+                return output;
             }
             if let Some(output) = self.base.next(now, frame) {
                 return output;
             }
         }
+    }
+
+    /// Begins what is due. `None` if that led to effects that wait, or to something to be computed.
+    #[inline(always)]
+    fn begin(&mut self, now: LocalTime, frame: &mut [u8]) -> Option<Output> {
+        if self.begin_contained(now) {
+            return None;
+        }
+        match self.advance(now) {
+            Begun::Nothing => Some(Output::Timeout(self.due_at)),
+            Begun::Something => None,
+            Begun::Frame(sealing) => self.finish_send(now, sealing, frame),
+            Begun::Fragment(sealing) => self.send_fragment(sealing, frame),
+            Begun::Release(link) => self.release(link, frame),
+        }
+    }
+
+    /// Announces what is to be computed, or computes it if that was done.
+    #[inline(never)]
+    fn compute(&mut self, now: LocalTime, frame: &mut [u8]) -> Option<Output> {
+        if let Some(work) = self.work.take() {
+            return Some(Output::Work(work));
+        }
+        self.was_busy = true;
+        match std::mem::replace(&mut self.stage, Stage::Idle) {
+            Stage::Idle => {}
+            Stage::Control(control, due) => return Some(self.send_control(now, control, due, frame)),
+            Stage::TimeMessage => return Some(self.send_time_message(now, frame)),
+            Stage::Seal(sealing) => return self.finish_send(now, sealing, frame),
+            Stage::Open(received) => self.finish_receive(now, received),
+            Stage::OpenContainer(container) => self.finish_container(container),
+            Stage::JudgeContained => self.judge_contained(now),
+            Stage::Task { run, cycle, began } => self.finish_task(now, run, cycle, began),
+        }
+        None
     }
 
     #[inline(always)]

@@ -48,6 +48,14 @@ impl EndSystem {
                 None => self.discard(DiscardReason::UnknownStream, StreamId::NONE),
             };
         };
+        let listener = &mut self.listeners[index];
+        if listener.is_plain {
+            let (kind, sequence) = match listener.open_plain(frame.payload()) {
+                Ok(sequence) => (listener.accepted_as(), sequence),
+                Err(reason) => (EventKind::Discarded(reason), 0),
+            };
+            return self.base.push(Event::of(kind, listener.config.stream, sequence));
+        }
         match self.admit(rx_at, port, index, &frame) {
             Ok((payload, _)) if self.listeners[index].collecting.is_some() => {
                 self.receive_fragment(rx_at, index, &frame, payload);
@@ -59,7 +67,8 @@ impl EndSystem {
                     if self.listeners[counter].counter.is_some() {
                         index = self.sharer(counter, payload);
                     }
-                    if let Some((reason, since_first)) = self.eliminate(counter) {
+                    let numbered = self.numbered;
+                    if let Some((reason, since_first)) = numbered.and_then(|frame| self.eliminate(counter, frame)) {
                         return self.refuse(index, reason, since_first);
                     }
                     if self.listeners[index].has_taken(admitted.slot_count) {
@@ -75,8 +84,7 @@ impl EndSystem {
     /// Why a frame with a number is not even opened, and how much later than the first it came if it is a copy.
     #[cold]
     #[inline(never)]
-    fn eliminate(&mut self, index: usize) -> Option<(DiscardReason, Duration)> {
-        let frame = self.numbered?;
+    pub(super) fn eliminate(&mut self, index: usize, frame: Numbered) -> Option<(DiscardReason, Duration)> {
         let listener = &mut self.listeners[index];
         if let Some(missing) = listener.latent_error(frame.came_at) {
             let event = Event::of(EventKind::LatentError, listener.config.stream, 0);
@@ -187,8 +195,7 @@ impl EndSystem {
                 }
                 let kind = match refused {
                     Some(reason) => EventKind::Discarded(reason),
-                    None if listener.config.delivers => EventKind::Delivered,
-                    None => EventKind::Relayed,
+                    None => listener.accepted_as(),
                 };
                 let mut event = Event::of(kind, listener.config.stream, sequence);
                 event.value = since_slot.as_ps();

@@ -127,7 +127,10 @@ impl Talker {
         };
         let pace = Pace::new(pace, config.stream.0);
         let priority = priority(&config);
-        let fragmenter = config.datagram.map(|datagram| Box::new(Fragmenter::new(datagram, &template, header_len)));
+        let fragmenter = config.datagram.map(|datagram| {
+            let has_r_tag = config.has_r_tag && config.tag.is_some();
+            Box::new(Fragmenter::new(datagram, &template, header_len, has_r_tag))
+        });
         Ok(Self {
             fragmenter,
             priority,
@@ -176,8 +179,11 @@ impl Talker {
         (self.headers_len + pdu.bytes.len()).max(least).min(self.config.frame_len)
     }
 
-    /// Makes the next message, of which the first frame is then to be written. The parameters are those of [`Self::make`].
-    pub(super) fn make_message(&mut self, mut fragmenter: Box<Fragmenter>, sealing: (Duration, u64), real_bytes: bool) {
+    /// Makes the next message of a talker whose messages are longer than a frame; the first frame of it is then to be written. The
+    /// parameters are those of [`Self::make`].
+    #[inline(never)]
+    pub(super) fn make_message(&mut self, sealing: (Duration, u64), real_bytes: bool) {
+        let Some(mut fragmenter) = self.fragmenter.take() else { return };
         let sequence = self.made;
         self.make(&mut fragmenter.bytes, sealing.0, sealing.1, real_bytes);
         fragmenter.begin(sequence, self.next.as_ref().map(|pdu| pdu.mark), real_bytes);
@@ -240,9 +246,7 @@ impl Talker {
     #[inline]
     fn write_r_tag(&self, frame: &mut [u8], number: u64) {
         if self.config.has_r_tag {
-            // The type of the payload follows.
-            let end = self.header_len - 2;
-            frame[end - 2..end].copy_from_slice(&(number as u16).to_be_bytes());
+            number_r_tag(&mut frame[..self.header_len], number);
         }
     }
 
@@ -289,6 +293,12 @@ impl Talker {
             (self.header_len, self.config.frame_len - self.header_len)
         }
     }
+}
+
+/// Writes a number into the redundancy tag at the end of a header, in front of the type of the payload.
+pub(super) fn number_r_tag(header: &mut [u8], number: u64) {
+    let end = header.len() - 2;
+    header[end - 2..end].copy_from_slice(&(number as u16).to_be_bytes());
 }
 
 fn priority(config: &TalkerConfig) -> Priority {

@@ -40,14 +40,19 @@ fn largest_t(samples: &mut [(u64, bool)]) -> f64 {
 }
 
 fn welch(samples: &[(u64, bool)]) -> f64 {
-    let [a, b] = [false, true].map(|class| {
+    let [a, b] = means(samples);
+    (a.0 - b.0) / (a.1 + b.1).sqrt()
+}
+
+/// Mean and its variance, by class.
+fn means(samples: &[(u64, bool)]) -> [(f64, f64); 2] {
+    [false, true].map(|class| {
         let of_class = || samples.iter().filter(move |(_, other)| *other == class).map(|(ticks, _)| *ticks as f64);
         let count = of_class().count() as f64;
         let mean = of_class().sum::<f64>() / count;
         let variance = of_class().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0);
         (mean, variance / count)
-    });
-    (a.0 - b.0) / (a.1 + b.1).sqrt()
+    })
 }
 
 /// What the first class of secrets holds.
@@ -90,7 +95,12 @@ fn measure<const LEN: usize>(name: &str, first: First, mut run: impl FnMut(&[u8;
         }
     }
     let t = largest_t(&mut samples);
-    println!("{name}: |t| = {t:.2}, median {} ticks, {SAMPLES} samples", samples[SAMPLES / 2].0);
+    let middle = &samples[..SAMPLES / 2];
+    println!(
+        "{name}: |t| = {t:.2}, median {} ticks, the faster halves {:.2} ticks apart, {SAMPLES} samples",
+        samples[SAMPLES / 2].0,
+        means(middle)[0].0 - means(middle)[1].0
+    );
     t < LIMIT
 }
 
