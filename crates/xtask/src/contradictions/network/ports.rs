@@ -150,7 +150,7 @@ fn gates(chance: &mut Chance, classes: i64, mbit: i64, can_hold: bool, style: St
         entries.push(format!("{{ open = [{}], lasts = \"{lasts}us\"{hold} }}", open.join(", ")));
     }
     let base = if chance.percent(50) { chance.range(0, cycle) } else { 0 };
-    let admin = if chance.percent(20) { admin(chance, cycle, &entries) } else { String::new() };
+    let admin = if chance.percent(5) { admin(chance, cycle, &entries) } else { String::new() };
     format!("{{ cycle = \"{cycle}us\", base_time = \"{base}us\", entries = [{}]{admin} }}", entries.join(", "))
 }
 
