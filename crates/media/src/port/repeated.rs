@@ -245,7 +245,7 @@ fn spans(
     while start < before {
         let all = windows.iter().map(|(opens, closes)| (start + *opens, start + *closes));
         found.extend(all.filter(|(opens, closes)| *closes > after && *opens < before));
-        start = start + list.cycle;
+        start += list.cycle;
     }
     found
 }

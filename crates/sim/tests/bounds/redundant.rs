@@ -436,7 +436,6 @@ fn try_all(network: fn(u64) -> String, count: u64, has_messages: bool) {
     if only.is_none() {
         let Seen { eliminated, repeated, lost, cut_off, whole_though_a_link_failed, skew_at_risk, .. } = seen;
         let counts = [eliminated, repeated, lost, cut_off, whole_though_a_link_failed, skew_at_risk];
-        println!("{seen:?}");
         assert!(counts.iter().all(|count| *count > 0), "{seen:?} leaves something untried");
         assert_eq!(seen.long_though_a_link_failed > 0, has_messages, "{seen:?}");
     }

@@ -156,7 +156,7 @@ fn due(wired: &Wired<'_>, sent: &RoutedStream) -> Option<(Duration, Duration)> {
 struct Ports<'a> {
     wired: &'a Wired<'a>,
     /// By link, class and list; `None` for a gate that is always open.
-    gates: BTreeMap<(usize, u8, (u8, Duration, Duration)), Option<Gate>>,
+    gates: BTreeMap<(usize, u8, Kind), Option<Gate>>,
 }
 
 impl Ports<'_> {
@@ -262,6 +262,9 @@ impl Ports<'_> {
     }
 }
 
+/// Which of the lists of one port, and of both the time that is looked at.
+type Kind = (u8, Duration, Duration);
+
 /// Lists of a port that frames are followed through.
 #[derive(Clone, Copy)]
 enum Lists<'a> {
@@ -277,7 +280,7 @@ enum Lists<'a> {
 
 impl Lists<'_> {
     /// Which of those of one port. The times around a change are those of one stream.
-    fn kind(self) -> (u8, Duration, Duration) {
+    fn kind(self) -> Kind {
         match self {
             Self::None => (0, Duration::ZERO, Duration::ZERO),
             Self::One(_) => (1, Duration::ZERO, Duration::ZERO),

@@ -3,6 +3,9 @@
 
 use super::*;
 
+/// Gate states, holds and lengths.
+type Entries = Vec<(u8, bool, i64)>;
+
 /// A port in the units of this model.
 #[derive(Clone, Debug)]
 struct Setup {
@@ -12,10 +15,10 @@ struct Setup {
     asynchronous: [bool; 8],
     preemptable: [bool; 8],
     /// Gate states, holds, and lengths `[byte]`.
-    entries: Vec<(u8, bool, i64)>,
+    entries: Entries,
     hold_advance: i64,
     /// When another list is requested and begins, by how much a cycle may be extended before, and its entries.
-    change: Option<(i64, i64, i64, Vec<(u8, bool, i64)>)>,
+    change: Option<(i64, i64, i64, Entries)>,
     /// By stream: a committed rate of a `k`th of the line's, a burst `[byte]` and a group.
     schedulers: Vec<(i64, i64, u16)>,
 }
@@ -69,21 +72,19 @@ impl Setup {
     fn entry(&self, at: i64) -> (u8, bool) {
         let (mut list, mut phase) = (&self.entries, at.rem_euclid(self.cycle().max(1)));
         if let Some((requested, begins, extension, entries)) = &self.change {
-            // Each cycle begins when the one before it has planned it.
-            let mut start = 0;
-            while at < *begins {
-                let regular = start + self.cycle().max(1);
-                let is_last = requested <= &start && *begins <= regular + extension;
-                let next = if is_last { *begins } else { regular };
-                if at < next {
-                    break;
-                }
-                start = next;
-            }
-            phase = at - start;
             if at >= *begins {
                 let cycle: i64 = entries.iter().map(|(.., lasts)| lasts).sum();
                 (list, phase) = (entries, (at - begins).rem_euclid(cycle));
+            } else {
+                // Each cycle begins when the one before it has planned it.
+                let (mut start, mut next) = (0, 0);
+                while at >= next {
+                    start = next;
+                    let regular = start + self.cycle().max(1);
+                    let is_last = *requested <= start && *begins <= regular + extension;
+                    next = if is_last { *begins } else { regular };
+                }
+                phase = at - start;
             }
         }
         for (open, hold, lasts) in list {
