@@ -296,3 +296,71 @@ fn behind_a_meter_no_frame_is_later_than_its_bound_whatever_its_neighbour_babble
     }
     assert!(held >= 16, "{held} streams are held");
 }
+
+/// Two streams of a sensor share a virtual link, and a filter lets the short ones through.
+fn sharing(filter: &str) -> String {
+    format!(
+        r#"
+schema_version = 2
+name = "sharing"
+duration = "200ms"
+[segments.net.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+class = {{ rate_constrained = {{ jitter = "500us" }} }}
+stream_filters = [{{ name = "link", stream = "short", {filter} }}]
+flow_meters = [
+  {{ name = "both", cir = "20Mbit/s", cbs = "3000B" }}, {{ name = "half", cir = "100kbit/s", cbs = "1000B" }},
+]
+[[nodes]]
+name = "sensor"
+[[nodes]]
+name = "brain"
+[[streams]]
+name = "long"
+from = "sensor"
+to = ["brain"]
+period = "4ms"
+length = "800B"
+net = {{ sub_virtual_link_of = "short" }}
+[[streams]]
+name = "short"
+from = "sensor"
+to = ["brain"]
+period = "16ms"
+length = "100B"
+"#
+    )
+}
+
+#[test]
+fn a_filter_knows_streams_that_share_a_virtual_link_as_one() {
+    let reasons = |text: &str, stream: u16| -> Vec<FilterReason> {
+        let Bounds { risks, .. } = bounded(&plan(text));
+        let of = |cause: &&Cause| match cause {
+            Cause::StreamFilter(risk) => Some(risk.reason),
+            _ => None,
+        };
+        of_stream(&risks, stream).iter().filter_map(of).collect()
+    };
+    // The sub-virtual link comes first in the file, and the filter names the other one.
+    let wide = sharing("max_sdu = \"1000B\", meter = \"both\"");
+    assert_eq!([reasons(&wide, 0), reasons(&wide, 1)], [vec![], vec![]]);
+    let fates = simulated(&plan(&wide));
+    assert!(fates.genuine.is_empty() && fates.delivered.len() == 2, "{:?}", fates.genuine);
+    // What the meter counts is the virtual link, whose frames are all as long as the longest for it.
+    let little = sharing("meter = \"half\"");
+    for stream in [0, 1] {
+        assert!(matches!(reasons(&little, stream)[..], [FilterReason::Rate { .. }]), "{:?}", reasons(&little, stream));
+    }
+    let fates = simulated(&plan(&little));
+    assert!(fates.genuine.keys().any(|(_, reason)| *reason == DiscardReason::MeteredRed), "{:?}", fates.genuine);
+    // Three of four frames are too long, and the fourth is more than two numbers behind the one before.
+    let narrow = sharing("max_sdu = \"500B\"");
+    assert!(matches!(reasons(&narrow, 0)[..], [FilterReason::Sdu { .. }]), "{:?}", reasons(&narrow, 0));
+    assert_eq!(reasons(&narrow, 1), [FilterReason::Numbers { other: StreamId(0) }]);
+    let fates = simulated(&plan(&narrow));
+    assert!(fates.genuine.contains_key(&(StreamId(1), DiscardReason::OutOfSequence)), "{:?}", fates.genuine);
+    let blocking = sharing("max_sdu = \"500B\", block_on_oversize = true");
+    assert_eq!(reasons(&blocking, 1), [FilterReason::Blocked]);
+}

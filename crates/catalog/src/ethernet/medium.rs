@@ -157,7 +157,7 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
     let mut routes = vec![Route::ELSEWHERE; plan.streams.len()];
     for stream in view.streams() {
         // To switches a virtual link is one, whichever of its streams a frame is of: the route is that of the first.
-        if view.sub_virtual_links(&stream).next().is_some_and(|first| first.id != stream.id) {
+        if view.known_as(&stream) != stream.id {
             continue;
         }
         let mut hops = links.hops(view, &stream);

@@ -59,7 +59,7 @@ fn config(
     };
     StreamFilterConfig {
         name: format!("{switch}, filter {}", filter.name),
-        streams: filter.entry.map(|entry| is_of(entry).map(|stream| stream.id).collect()),
+        streams: filter.entry.map(|entry| is_of(entry).map(|stream| view.known_as(&stream)).collect()),
         priority: filter.priority,
         lines: filter.from.as_ref().map(is_from),
         max_sdu: filter.max_sdu,

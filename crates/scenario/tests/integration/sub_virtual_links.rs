@@ -2,6 +2,7 @@
 
 use crate::support::{changed, plan, refused};
 use chronoseal_core::Duration;
+use chronoseal_scenario::plan::Neighbour;
 use chronoseal_scenario::{Code, Ethernet, Plan, VirtualLink};
 
 const AVIONICS: &str = include_str!("virtual_links.toml");
@@ -88,7 +89,12 @@ const CASES: &[(&str, Code, &str, &str)] = &[
     ("sub_above_lmax", Code::BadVirtualLink, "length = \"60B\"", "length = \"600B\""),
     ("sub_gap_too_long", Code::BadVirtualLink, "bag = \"2ms\"", "bag = \"4ms\""),
     ("sub_no_gap", Code::BadVirtualLink, "period = \"20ms\"", "period = \"2ms\""),
-    ("sub_filtered", Code::NotYet, "switches = [", "stream_filters = [{ name = \"all\" }]\nswitches = ["),
+    (
+        "sub_filtered_alone",
+        Code::BadStreamFilter,
+        "switches = [",
+        "stream_filters = [{ name = \"slow\", stream = \"speed\", max_sdu = \"600B\" }]\nswitches = [",
+    ),
 ];
 
 #[test]
@@ -115,6 +121,19 @@ fn streams_that_share_a_virtual_link_have_one_identifier_and_the_longest_frame_o
     assert_eq!((attitude.ct_id, attitude.bag, attitude.lmax, attitude.sub_links), (7, Duration::from_ms(2), 400, 2));
     assert_eq!(of("rate"), attitude);
     assert_eq!(of("thrust").sub_links, 1);
+}
+
+#[test]
+fn a_filter_selects_a_virtual_link_with_all_streams_that_share_it() {
+    let filters = "stream_filters = [{ name = \"whole\", stream = \"altitude\" }]\nswitches = [";
+    let plan = plan(&text().replacen("switches = [", filters, 1));
+    let view = Ethernet::first(&plan).expect("it has such a segment");
+    for stream in view.streams() {
+        let filter = view.filter_at(0, Neighbour::Station(stream.hop.from), &stream);
+        let is_whole = ["altitude", "speed", "probe.0", "probe.1"].contains(&stream.stream.name.as_str());
+        assert_eq!(filter.map(|filter| filter.name.as_str()), is_whole.then_some("whole"), "{}", stream.stream.name);
+        assert_eq!(is_whole, view.plan.streams[view.known_as(&stream).index()].name == "altitude");
+    }
 }
 
 #[test]

@@ -23,6 +23,8 @@ mod switched;
 mod time_aware;
 mod watch;
 
+use std::collections::BTreeSet;
+
 use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, Place, Risk, Span, StreamBounds, bounds};
 use chronoseal_analysis::{synthesize, verify};
 use chronoseal_catalog::Prepared;
@@ -57,6 +59,8 @@ struct Outcome {
     is_at_risk: bool,
     /// A switch may take a frame of a virtual link for one too many.
     can_be_policed: bool,
+    /// Streams of which a stream filter, gate or meter can take frames.
+    filtered: BTreeSet<StreamId>,
     /// Something can spoil clocks, or lose frames that keep them together.
     are_clocks_at_risk: bool,
     /// Stations that have never joined a cluster, and stations and switches that have left it.
@@ -107,6 +111,8 @@ fn outcome(plan: &Plan) -> Option<Outcome> {
     outcome.has_risk = !risks.is_empty();
     outcome.is_at_risk = risks.iter().any(is_full);
     outcome.can_be_policed = risks.iter().any(is_policed);
+    let by_filter = risks.iter().filter(|risk| matches!(risk.cause, Cause::StreamFilter(_)));
+    outcome.filtered = by_filter.filter_map(|risk| risk.stream).collect();
     outcome.are_clocks_at_risk = risks.iter().any(|risk| risk.stream.is_none());
     let nodes = (0..plan.nodes.len()).map(|node| chronoseal_core::NodeId(node as u16));
     let own = |id: SegmentId| (0..plan.segments[id.index()].own_nodes.len()).map(move |index| plan.own_node(id, index));

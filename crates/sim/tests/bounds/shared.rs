@@ -3,7 +3,7 @@
 //!
 //! Some of the streams send more often than their turns come, and some nodes take long to seal a frame.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use chronoseal_catalog::Prepared;
@@ -60,7 +60,7 @@ fn network(seed: u64) -> String {
         let platform = one_of(rng, &["", "platform = \"slow\"\n"]);
         write!(text, "[[nodes]]\nname = \"n{node}\"\n{platform}{clock}{driver}").expect("a text takes all");
     }
-    let mut number = 0;
+    let (mut number, mut links) = (0, Vec::new());
     for link in 0..3 + below(rng, 4) {
         let from = below(rng, 4);
         let to: Vec<String> = (1..2 + below(rng, 2)).map(|step| format!("\"n{}\"", (from + step) % 4)).collect();
@@ -77,26 +77,77 @@ fn network(seed: u64) -> String {
         };
         let jitter = one_of(rng, &["500us", "2ms", "9ms"]);
         let priority = one_of(rng, &["high", "low"]);
+        let mut lengths = Vec::new();
         for (place, period) in periods.iter().enumerate() {
+            let length = one_of(rng, &[46, 100, 333, 800]);
             let class =
                 format!("class = {{ rate_constrained = {{ {bag}jitter = \"{jitter}\", priority = \"{priority}\" }} }}");
             let own = if place == 0 { class } else { format!("sub_virtual_link_of = \"v{link}.0\"") };
             let name = format!("v{link}.{place}");
             write!(
                 text,
-                "[[streams]]\nname = \"{name}\"\nfrom = \"n{from}\"\nto = [{}]\nperiod = \"{period}ms\"\nlength = \"{}B\"\n{}{}\
+                "[[streams]]\nname = \"{name}\"\nfrom = \"n{from}\"\nto = [{}]\nperiod = \"{period}ms\"\nlength = \"{length}B\"\n{}{}\
                  afdx = {{ {own} }}\n",
                 to.join(", "),
-                one_of(rng, &[46, 100, 333, 800]),
                 one_of(rng, &["", "protection = \"tagged\"\n"]),
                 if is_adverse { "offset = \"0s\"\n" } else { "" },
             )
             .expect("a text takes all");
             number += 1;
+            lengths.push(length);
         }
+        links.push(Shared { lengths, frames: frames_in_40 });
     }
     assert!(number > 0);
+    if !has_networks {
+        let filters = filters(seed, &links);
+        text = text.replacen("[[platforms]]", &format!("{filters}[[platforms]]"), 1);
+    }
     secured(text, seed)
+}
+
+/// A virtual link: the lengths of its streams' payloads, and how many of their frames come in 40 ms `[byte]`.
+struct Shared {
+    lengths: Vec<usize>,
+    frames: usize,
+}
+
+/// Filters of every other network for some of its virtual links, with meters, gates and longest SDUs that some of them keep to.
+fn filters(seed: u64, links: &[Shared]) -> String {
+    let rng = &mut random::stream(seed, Purpose::Medium, 6);
+    let (mut filters, mut meters) = (String::new(), String::new());
+    let meter = |rng: &mut _, name: &str, link: &Shared| {
+        let longest = link.lengths.iter().max().copied().unwrap_or(46) + 70;
+        let rate = longest * link.frames * 8 * 25 * one_of(rng, &[1, 2, 4, 20]) / 1_000;
+        let burst = longest * one_of(rng, &[1, 2, 3, 6]);
+        format!("  {{ name = \"{name}\", cir = \"{rate}kbit/s\", cbs = \"{burst}B\" }},\n")
+    };
+    for (index, link) in links.iter().enumerate() {
+        if below(rng, 2) == 0 {
+            continue;
+        }
+        let name = format!("f{index}");
+        let (least, most) = (link.lengths.iter().min(), link.lengths.iter().max());
+        let room = one_of(rng, &[None, most, most, least]).map(|len| format!(", max_sdu = \"{}B\"", len + 45));
+        let blocks = if room.is_some() { one_of(rng, &["", ", block_on_oversize = true"]) } else { "" };
+        let gate = one_of(rng, &["", ", gate = \"open\""]);
+        let own = below(rng, 2) == 0;
+        let metered = if own { format!(", meter = \"{name}\"") } else { String::new() };
+        let room = room.unwrap_or_default();
+        writeln!(filters, "  {{ name = \"{name}\", stream = \"v{index}.0\"{room}{blocks}{gate}{metered} }},")
+            .expect("a text takes all");
+        if own {
+            meters += &meter(rng, &name, link);
+        }
+    }
+    if below(rng, 2) == 0 || filters.is_empty() {
+        return String::new();
+    }
+    let octets = one_of(rng, &["", ", octets_max = \"900B\"", ", octets_max = \"20000B\""]);
+    format!(
+        "stream_filters = [\n{filters}]\nflow_meters = [\n{meters}]\nstream_gates = [{{ name = \"open\", cycle = \"1ms\", entries = [\
+         {{ lasts = \"1ms\"{octets} }}] }}]\n"
+    )
 }
 
 /// What receivers took of each stream, in order.
@@ -117,7 +168,7 @@ impl Observer for Taken {
 }
 
 /// Every stream is delivered in order, without a gap; what is still under way at the end is left out. How many streams share a link.
-fn check(seed: u64, plan: &Plan, can_lose: bool, text: &str) -> u64 {
+fn check(seed: u64, plan: &Plan, can_lose_any: bool, filtered: &BTreeSet<StreamId>, text: &str) -> u64 {
     let prepared = Prepared::new(plan).expect("virtual links need no schedule");
     let taken = chronoseal_sim::run(&prepared, Taken::default(), &mut |_| true).expect("it can be built").observer;
     let view = Ethernet::first(plan).expect("it is one");
@@ -125,6 +176,7 @@ fn check(seed: u64, plan: &Plan, can_lose: bool, text: &str) -> u64 {
     for stream in view.streams() {
         let sharers = view.sub_virtual_links(&stream).count() as u64;
         shared += u64::from(sharers > 1);
+        let can_lose = can_lose_any || filtered.contains(&stream.id);
         for receiver in &stream.stream.receivers {
             let who = format!("seed {seed}, stream {} to node {}", stream.stream.name, receiver.0);
             let got = taken.sequences.get(&(stream.id, *receiver)).cloned().unwrap_or_default();
@@ -143,7 +195,7 @@ fn check(seed: u64, plan: &Plan, can_lose: bool, text: &str) -> u64 {
 fn streams_that_share_a_virtual_link_are_in_time_and_in_order() {
     let only = from_environment("SHARED_SEED");
     let wanted = from_environment("SHARED_NETWORKS").unwrap_or(NETWORKS);
-    let (mut shared, mut bounded, mut unbounded) = (0, 0, 0);
+    let (mut shared, mut bounded, mut unbounded, mut taken, mut kept) = (0, 0, 0, 0, 0);
     for seed in only.map_or(0..wanted, |seed| seed..seed + 1) {
         let text = network(seed);
         let plan = plan_of(&text);
@@ -153,9 +205,13 @@ fn streams_that_share_a_virtual_link_are_in_time_and_in_order() {
         bounded += outcome.ratios.len();
         unbounded += outcome.unbounded.len();
         let can_lose = outcome.is_at_risk || outcome.can_be_policed || !outcome.unbounded.is_empty();
-        shared += check(seed, &plan, can_lose, &text);
+        taken += outcome.filtered.len();
+        kept += if text.contains("stream_filters") { outcome.ratios.len().saturating_sub(outcome.filtered.len()) } else { 0 };
+        shared += check(seed, &plan, can_lose, &outcome.filtered, &text);
     }
     println!("{shared} streams share a virtual link; {bounded} ends have a bound, {unbounded} none");
+    println!("filters can take frames of {taken} streams, and leave those of {kept} ends in their networks");
+    assert!(only.is_some() || taken > 0 && kept > 0, "{taken} and {kept}");
     assert!(
         only.is_some() || shared > 0 && bounded > 2 * unbounded,
         "{shared} shared, {bounded} bounded, {unbounded} not"

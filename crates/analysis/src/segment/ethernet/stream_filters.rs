@@ -11,6 +11,11 @@
 //! around its turn, which can lie in a time in which the gate is open. In an interval of a gate no more octets can come than what
 //! its streams bring in a time as long.
 //!
+//! # Sub-virtual links
+//! A filter knows a virtual link by its address and judges its frames alike, whichever of the streams that share it they are of. So
+//! a gate and a meter are brought what their common regulator lets go: a frame in each gap, none longer than the longest of them.
+//! A frame that is too long is that of its own stream alone, but takes a number of their virtual link with it.
+//!
 //! Whether a gate, a filter or a meter that closes for good is closed by another stream counts for all its streams.
 
 use std::collections::BTreeMap;
@@ -51,6 +56,11 @@ pub enum FilterReason {
     },
     /// Another stream's frames block the filter for good.
     Blocked,
+    /// The filter throws frames of another stream away that has the numbers of the same virtual link.
+    Numbers {
+        /// The other stream.
+        other: StreamId,
+    },
     /// The gate has no entry in which it is open.
     NeverOpen,
     /// A frame can come while the gate is closed.
@@ -96,6 +106,12 @@ impl FilterRisk {
                 "longer frames of another stream block stream filter `{name}` of `{switch}` for good (IEEE 802.1Q-2018 §8.6.5.1.1): \
                  leave `block_on_oversize` out, or give each stream a filter of its own"
             ),
+            FilterReason::Numbers { other } => format!(
+                "stream filter `{name}` of `{switch}` throws frames of `{0}` away, which are longer than it lets through, and with them \
+                 go numbers of the virtual link that the two share: a receiver refuses a frame whose number is more than two on (ARINC \
+                 664 part 7, integrity checking). Write a longer `max_sdu`, or give `{0}` a virtual link of its own",
+                plan.streams[other.index()].name
+            ),
             FilterReason::NeverOpen => format!(
                 "stream gate `{name}` of `{switch}` is never open (IEEE 802.1Q-2018 §8.6.5.1.2): write `open = true` for one of its \
                  entries"
@@ -137,10 +153,10 @@ fn rate_to_write(rate: Rate) -> String {
 /// Frames of one stream where they come to a switch.
 struct Passing {
     stream: StreamId,
+    /// It, or all that share its virtual link, with their longest frames without header and tag `[byte]`.
+    members: Vec<(StreamId, u64)>,
     /// With header and checksum `[byte]`.
     len: u64,
-    /// Without header and tag, of the longest frame `[byte]`.
-    sdu: u64,
     /// The same of all frames that the distance counts `[byte]`.
     sdus: u64,
     distance: Duration,
@@ -160,7 +176,7 @@ pub(super) fn risks(wired: &Wired<'_>, solved: &Solved<'_>) -> Vec<Risk> {
     let mut by_filter: BTreeMap<(u16, usize), Vec<Passing>> = BTreeMap::new();
     for (switch, from, passing) in passing(wired, solved) {
         let Some(stream) = view.stream(passing.stream) else { continue };
-        let Some(filter) = tables.of(switch, from, stream.entry, priority(&stream)) else { continue };
+        let Some(filter) = view.filter_at(switch, from, &stream) else { continue };
         let place = tables.filters.iter().position(|other| std::ptr::eq(other, filter)).unwrap_or_default();
         by_filter.entry((switch, place)).or_default().push(passing);
     }
@@ -191,23 +207,18 @@ pub(super) fn risks(wired: &Wired<'_>, solved: &Solved<'_>) -> Vec<Risk> {
     found.risks
 }
 
-/// The priority that filters see.
-pub(super) fn priority(stream: &EthernetStream<'_>) -> u8 {
-    stream.tag.map_or_else(|| stream.class.priority().0, |tag| tag.pcp)
-}
-
 /// True if a gate puts a frame of a stream into another traffic class than its priority does.
 pub(super) fn moves_classes(view: Ethernet<'_>, class_of: impl Fn(u8) -> u8) -> bool {
     let tables = &view.segment.stream_filters;
     let trunks = &view.segment.wiring.trunks;
-    view.streams().filter(|stream| stream.tag.is_some()).any(|stream| {
-        let own = priority(&stream);
+    view.streams().any(|stream| {
+        let Some(own) = stream.tag.map(|tag| tag.pcp) else { return false };
         view.route(&stream).unwrap_or_default().iter().any(|hop| {
             let from = match hop.trunk {
                 None => Neighbour::Station(stream.hop.from),
                 Some(trunk) => Neighbour::Switch(trunks[trunk].from(hop.switch)),
             };
-            let gate = tables.of(hop.switch, from, stream.entry, own).and_then(|filter| filter.gate);
+            let gate = view.filter_at(hop.switch, from, &stream).and_then(|filter| filter.gate);
             let entries = gate.map_or(&[][..], |gate| &tables.gates[gate].1.list.entries);
             entries.iter().filter_map(|entry| entry.ipv).any(|ipv| class_of(ipv.0) != class_of(own))
         })
@@ -229,10 +240,16 @@ fn passing(wired: &Wired<'_>, solved: &Solved<'_>) -> Vec<(u16, Neighbour, Passi
             // Each frame of a message that comes at once has a header and a checksum.
             let message = stream.datagram.filter(|_| sent.counted_len > sent.len_max);
             let frames = message.map_or(1, |datagram| u64::from(datagram.frames()));
+            let sharers = view.sub_virtual_links(&stream);
+            let mut members: Vec<(StreamId, u64)> =
+                sharers.map(|own| (own.id, sdu_of(&own, u64::from(view.secured_len(&own))))).collect();
+            if members.is_empty() {
+                members.push((stream.id, sdu));
+            }
             let passing = Passing {
                 stream: stream.id,
+                members,
                 len: message.map_or(sent.counted_len, |datagram| datagram.total()) + frames * fcs,
-                sdu,
                 sdus: sdu * frames,
                 distance: sent.distance,
                 jitter: entered.ok().map(Span::jitter),
@@ -283,8 +300,8 @@ fn in_slots(wired: &Wired<'_>, stream: &EthernetStream<'_>, hop: usize, trunk: O
     let is_by_run = matches!(network.sync, Sync::Beacon | Sync::Ideal);
     Passing {
         stream: stream.id,
+        members: vec![(stream.id, sdu_of(stream, len))],
         len: len + FCS_LEN as u64,
-        sdu: sdu_of(stream, len),
         sdus: sdu_of(stream, len),
         distance: distance.max(Duration::from_ps(1)),
         jitter: windows.iter().map(|window| window.jitter()).max().filter(|_| is_known),
@@ -304,17 +321,27 @@ impl Found<'_> {
         self.risks.push(Risk { segment: self.view.id, stream: Some(stream), cause });
     }
 
+    /// For all streams of what passes.
+    fn add_all(&mut self, switch: u16, name: &str, passing: &Passing, reason: FilterReason) {
+        passing.members.iter().for_each(|(stream, _)| self.add(switch, name, *stream, reason));
+    }
+
     fn sdus(&mut self, switch: u16, filter: &FilterPlan, group: &[Passing]) {
         let Some(max) = filter.max_sdu else { return };
-        let is_longer = |passing: &&Passing| passing.sdu > u64::from(max);
-        let blocks = filter.blocks_on_oversize && group.iter().any(|passing| is_longer(&passing));
+        let is_longer = |sdu: u64| sdu > u64::from(max);
+        let longer = |passing: &Passing| passing.members.iter().find(|(_, sdu)| is_longer(*sdu)).map(|(stream, _)| *stream);
+        let blocks = filter.blocks_on_oversize && group.iter().any(|passing| longer(passing).is_some());
         for passing in group {
-            let reason = match is_longer(&passing) {
-                true => FilterReason::Sdu { sdu: passing.sdu, max },
-                false if blocks => FilterReason::Blocked,
-                false => continue,
-            };
-            self.add(switch, &filter.name, passing.stream, reason);
+            let other = longer(passing);
+            for &(stream, sdu) in &passing.members {
+                let reason = match other {
+                    _ if is_longer(sdu) => FilterReason::Sdu { sdu, max },
+                    _ if blocks => FilterReason::Blocked,
+                    Some(other) => FilterReason::Numbers { other },
+                    None => continue,
+                };
+                self.add(switch, &filter.name, stream, reason);
+            }
         }
     }
 
@@ -327,12 +354,12 @@ impl Found<'_> {
     ) {
         let list = &gate.list;
         if list.entries.iter().all(|entry| !entry.is_open) {
-            return group.iter().for_each(|passing| self.add(switch, name, passing.stream, FilterReason::NeverOpen));
+            return group.iter().for_each(|passing| self.add_all(switch, name, passing, FilterReason::NeverOpen));
         }
         let keeps = |passing: &&&Passing| is_open_for(list, passing, cluster_cycle);
         let is_closed_for_good = gate.closes_on_invalid_rx && !group.iter().all(|passing| keeps(&passing));
         for passing in group.iter().filter(|passing| is_closed_for_good || !keeps(passing)) {
-            self.add(switch, name, passing.stream, FilterReason::Closed);
+            self.add_all(switch, name, passing, FilterReason::Closed);
         }
         // At the interval where it is worst.
         let in_interval = |lasts: Duration| {
@@ -352,7 +379,7 @@ impl Found<'_> {
         let over = limited.filter(|(max, octets)| octets.is_none_or(|octets| octets > *max));
         if let Some((max, octets)) = over.max_by_key(|(max, octets)| octets.map_or(u64::MAX, |octets| octets - max)) {
             for passing in group {
-                self.add(switch, name, passing.stream, FilterReason::Octets { octets, max });
+                self.add_all(switch, name, passing, FilterReason::Octets { octets, max });
             }
         }
     }
@@ -374,7 +401,7 @@ impl Found<'_> {
             None => FilterReason::Burst { needed: None, cbs: meter.cbs },
         };
         for passing in group {
-            self.add(switch, name, passing.stream, reason);
+            self.add_all(switch, name, passing, reason);
         }
     }
 }

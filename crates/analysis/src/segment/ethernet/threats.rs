@@ -27,7 +27,6 @@ use chronoseal_wire::ethernet::{FCS_LEN, FRAME_LEN_MIN};
 use super::super::Span;
 use super::super::losses::{Cause, Risk};
 use super::routed::RoutedStream;
-use super::stream_filters::priority;
 use super::wired::Wired;
 use crate::calculus::{Rational, ratio, whole};
 
@@ -248,7 +247,7 @@ fn account(view: Ethernet<'_>, link: &VirtualLink, len: u64) -> Passes {
 
 fn filter_at_first<'p>(view: Ethernet<'p>, target: &EthernetStream<'_>, node: NodeId) -> Option<&'p FilterPlan> {
     let switch = view.segment.wiring.switch_of(node);
-    view.segment.stream_filters.of(switch, Neighbour::Station(node), target.entry, priority(target))
+    view.filter_at(switch, Neighbour::Station(node), target)
 }
 
 fn sent<'w>(wired: &'w Wired<'_>, stream: StreamId) -> Option<&'w RoutedStream> {
@@ -356,8 +355,7 @@ fn is_overtaken(wired: &Wired<'_>, stream: &EthernetStream<'_>) -> bool {
     if !is_numbered {
         return false;
     }
-    let first = wired.view.sub_virtual_links(stream).next().map_or(stream.id, |first| first.id);
-    sent(wired, first).is_none_or(|sent| sent.at.as_ref().is_ok_and(|at| at.max - at.min >= sent.distance))
+    sent(wired, wired.view.known_as(stream)).is_none_or(|sent| sent.at.as_ref().is_ok_and(|at| at.max - at.min >= sent.distance))
 }
 
 /// Streams that a gate or a meter on the way of a target measures together with it, with the switch that does.
@@ -380,7 +378,7 @@ fn measured(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Vec<(u16, bool, 
             None => Neighbour::Station(stream.hop.from),
             Some(trunk) => Neighbour::Switch(view.segment.wiring.trunks[trunk].from(hop.switch)),
         };
-        let Some(filter) = tables.of(hop.switch, from, stream.entry, priority(stream)) else { continue };
+        let Some(filter) = view.filter_at(hop.switch, from, stream) else { continue };
         let is_used_up = |gate: &usize| {
             let gate = &tables.gates[*gate].1;
             gate.closes_on_invalid_rx || gate.list.entries.iter().any(|entry| entry.octets_max.is_some())

@@ -12,7 +12,7 @@ use super::datagrams::{self, Datagram};
 use super::macsec::Macsec;
 use super::networks::{Copies, NetworkName};
 use super::ports::Ports;
-use super::stream_filters::StreamFilters;
+use super::stream_filters::{FilterPlan, Neighbour, StreamFilters};
 use super::time_aware::TimeAwarePlan;
 use super::wiring::{LinkParameters, StationLink, Wiring};
 use crate::plan::{AttackPlace, HopPlan, Jitter, Plan, ProtectionPlan, SegmentId, StreamPlan, ThreatKind, ThreatPlan};
@@ -457,6 +457,20 @@ impl<'p> Ethernet<'p> {
         let shared = stream.class.virtual_link().filter(|link| link.sub_links > 1).map(|link| link.ct_id);
         let all = shared.into_iter().flat_map(move |_| self.streams());
         all.filter(move |other| other.class.virtual_link().is_some() && other.class.ct_id() == shared)
+    }
+
+    /// The stream that switches know the frames of another one by: the first of those that share its virtual link, else itself.
+    pub fn known_as(self, stream: &EthernetStream<'_>) -> StreamId {
+        self.sub_virtual_links(stream).next().map_or(stream.id, |first| first.id)
+    }
+
+    /// The stream filter that judges frames of a stream which come to a switch from a neighbour. It knows a virtual link as a
+    /// whole, whichever of the streams that share it a frame is of.
+    pub fn filter_at(self, switch: u16, from: Neighbour, stream: &EthernetStream<'_>) -> Option<&'p FilterPlan> {
+        let priority = stream.tag.map_or_else(|| stream.class.priority().0, |tag| tag.pcp);
+        let sharers: Vec<Option<usize>> = self.sub_virtual_links(stream).map(|sharer| sharer.entry).collect();
+        let is_of = |entry: usize| stream.entry == Some(entry) || sharers.contains(&Some(entry));
+        self.segment.stream_filters.of(switch, from, is_of, priority)
     }
 
     /// Stations with an interface to it.

@@ -1,11 +1,14 @@
 //! Stream filters, stream gates and flow meters: what was written of them, checked (IEEE 802.1Q-2018 §8.6.5.1).
 
+use std::fmt::Display;
+
 use chronoseal_core::{Bytes, Duration, NodeId, Priority, Rate};
 use chronoseal_media::psfp::{FlowMeterConfig, StreamGateConfig, StreamGateEntry, StreamGateList};
 
 use super::filter_spec::{FlowMeterSpec, StreamFilterSpec, StreamGateSpec};
 use super::plan::{EthernetHop, EthernetSegment, StreamClass};
 use super::spec::EthernetSegmentSpec;
+use super::sub_virtual_links;
 use crate::kinds::{Context, OnSegment, Place, Segment, SegmentRequest};
 use crate::limits::*;
 use crate::problem::Code;
@@ -23,12 +26,19 @@ pub struct StreamFilters {
 }
 
 impl StreamFilters {
-    /// The filter that judges a frame of an entry of the scenario, of a priority, that comes to a switch from a neighbour.
-    pub fn of(&self, switch: u16, from: Neighbour, entry: Option<usize>, priority: u8) -> Option<&FilterPlan> {
+    /// The filter that judges a frame of a priority that comes to a switch from a neighbour. `is_of` tells whether it is of the
+    /// stream of an entry of the scenario.
+    pub fn of(
+        &self,
+        switch: u16,
+        from: Neighbour,
+        is_of: impl Fn(usize) -> bool,
+        priority: u8,
+    ) -> Option<&FilterPlan> {
         self.filters.iter().find(|filter| {
             filter.is_at(switch)
                 && filter.from.as_ref().is_none_or(|all| all.contains(&from))
-                && filter.entry.is_none_or(|own| entry == Some(own))
+                && filter.entry.is_none_or(&is_of)
                 && filter.priority.is_none_or(|own| own == priority)
         })
     }
@@ -326,6 +336,7 @@ pub(super) fn check(
                 format!("name a stream of `{}`, or leave stream filter `{name}` out", segment.name),
             );
         }
+        shares_link(segment, filter, (&at("stream"), &name), context);
         let has_ipv = |gate: usize| gates[gate].1.list.entries.iter().any(|entry| entry.ipv.is_some());
         if !filter.gate.is_some_and(has_ipv) {
             continue;
@@ -355,4 +366,32 @@ pub(super) fn check(
             );
         }
     }
+}
+
+/// A filter that names a sub-virtual link is meant for less than it can select.
+fn shares_link(
+    segment: &Segment<'_>,
+    filter: &FilterPlan,
+    (at, name): (&Place<'_>, &impl Display),
+    context: &mut Context<'_>,
+) {
+    let Some(stream) = filter.entry.and_then(|entry| context.spec().streams.get(entry)) else { return };
+    let Some(shared) = sub_virtual_links::named_by(segment, stream) else { return };
+    context.report(
+        Code::BadStreamFilter,
+        at,
+        format!(
+            "stream filter `{name}` names stream `{}`, a sub-virtual link: all frames of a virtual link have one destination address \
+             and VLAN, by which a switch identifies a stream (IEEE 802.1CB-2017 §6.4), so none of its sub-virtual links can be \
+             filtered alone",
+            shortened(&stream.name)
+        ),
+        "shares a virtual link",
+        format!(
+            "write `stream = \"{}\"`, which selects their virtual link as a whole, or leave `{}` out of `{}`",
+            shortened(&shared),
+            sub_virtual_links::KEY,
+            shortened(&stream.name)
+        ),
+    );
 }

@@ -248,7 +248,7 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
             hop.entry = Some(stream.entry);
         }
     }
-    let leaders = sub_virtual_links::leaders(segment, network, streams, context);
+    let leaders = sub_virtual_links::leaders(segment, streams, context);
     ct_ids(segment, network.sync_id, (streams, &leaders), context);
     sub_virtual_links::join(segment, &leaders, streams, context);
     virtual_links::check(segment, network, streams, context);

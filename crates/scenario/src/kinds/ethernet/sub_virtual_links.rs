@@ -6,20 +6,21 @@ use chronoseal_core::Duration;
 use super::Memo;
 use super::classes;
 use super::networks::{Copies, skew_limit};
-use super::plan::{EthernetHop, EthernetSegment, StreamClass, VirtualLink};
+use super::plan::{EthernetHop, StreamClass, VirtualLink};
 use super::spec::{ClassSpec, EthernetStreamSpec, RateConstrainedSpec};
 use super::virtual_links::{BAG_MIN, bag_within};
 use crate::kinds::{Context, HopRequest, OnSegment, Place, Segment};
 use crate::limits::*;
 use crate::problem::Code;
 use crate::shape::shortened;
+use crate::spec::StreamSpec;
 
 /// Most sub-virtual links of one virtual link (ARINC 664 part 7).
 const SUB_LINKS_MAX: usize = 4;
 /// A whole of which shares of a virtual link's gaps are parts.
 const WHOLE: i128 = 1_000_000_000_000_000_000;
 /// The key by which a stream names the one whose virtual link it shares.
-const KEY: &str = "sub_virtual_link_of";
+pub(super) const KEY: &str = "sub_virtual_link_of";
 
 /// The class of a sub-virtual link until that of its virtual link is known, and where it is named. What only a virtual link of its
 /// own can have is refused.
@@ -62,11 +63,11 @@ pub(super) fn class<'a>(
 /// By stream: the one whose virtual link it shares, if it is a sub-virtual link of another stream.
 pub(super) fn leaders(
     segment: &Segment<'_>,
-    network: &EthernetSegment,
     streams: &[OnSegment<'_>],
     context: &mut Context<'_>,
 ) -> Vec<Option<usize>> {
-    let named: Vec<Option<String>> = streams.iter().map(|stream| named_by(segment, stream.entry, context)).collect();
+    let written = |stream: &OnSegment<'_>| named_by(segment, context.spec().streams.get(stream.entry)?);
+    let named: Vec<Option<String>> = streams.iter().map(written).collect();
     let mut found = vec![None; streams.len()];
     let mut judged = None;
     for (place, name) in named.iter().enumerate() {
@@ -92,27 +93,14 @@ pub(super) fn leaders(
             context.report(Code::BadVirtualLink, &at, message, label, help);
             continue;
         }
-        if !network.stream_filters.filters.is_empty() {
-            context.report(
-                Code::NotYet,
-                &segment.table.at("stream_filters"),
-                format!(
-                    "`{}` has sub-virtual links, and a stream filter cannot tell them from the rest of their virtual link yet",
-                    segment.name
-                ),
-                "filters streams",
-                "leave `stream_filters` out, or give each stream a virtual link of its own",
-            );
-        }
         found[place] = Some(leader);
     }
     found
 }
 
 /// Whose virtual link a stream shares, as it is written.
-fn named_by(segment: &Segment<'_>, entry: usize, context: &Context<'_>) -> Option<String> {
-    let table = context.spec().streams.get(entry)?.segments.get(segment.name)?;
-    table.get(KEY)?.as_str().map(str::to_owned)
+pub(super) fn named_by(segment: &Segment<'_>, stream: &StreamSpec) -> Option<String> {
+    stream.segments.get(segment.name)?.get(KEY)?.as_str().map(str::to_owned)
 }
 
 /// Why two streams cannot share the virtual link of the second: what is wrong, what the place is, and what to write.
