@@ -119,7 +119,7 @@ pub enum Combination {
     InterruptedUnderGates,
     /// Windows are those of one list, and then those of another.
     #[error(
-        "gates whose list is replaced during the run (802.1Qbv, List Config): what waits when one list ends and the other begins is not bounded here by service curves; frames are followed through both lists where streams have an `offset` and find their gates open under either"
+        "gates whose list is replaced during the run (802.1Qbv, List Config): what waits when one list ends and the other begins is not bounded here by service curves; frames are followed through both lists where the segment says `sync = \"ideal\"`, and streams have an `offset`, a sender with `clock = \"ideal\"` in its entry of `nodes`, and gates that are open for them under either list"
     )]
     ListChanges,
 }
