@@ -122,9 +122,11 @@ fn a_cluster_starts_from_cold_over_both_networks() {
     assert_nothing_is_missed(&run, 5, &SLOTS, "with both");
     assert!(run.summary.deadlines_held());
     // Each frame has come over both, and one of the two is thrown away.
-    let copies = run.rows.events.iter().filter(|row| {
-        row.event.kind == EventKind::Discarded(chronoseal_core::DiscardReason::CopyEliminated)
-    });
+    let copies = run
+        .rows
+        .events
+        .iter()
+        .filter(|row| row.event.kind == EventKind::Discarded(chronoseal_core::DiscardReason::CopyEliminated));
     assert!(copies.count() > 500);
 }
 
@@ -268,12 +270,20 @@ fn drawn(seed: u64) -> (String, u16) {
         (0..masters).map(|node| format!("\"n{node}\"")).collect::<Vec<_>>().join(", "),
         quoted(&compressing),
         failures.join(", "),
-        links.iter().map(|(one, other)| format!("{{ between = [\"{one}\", \"{other}\"] }}")).collect::<Vec<_>>().join(", "),
+        links
+            .iter()
+            .map(|(one, other)| format!("{{ between = [\"{one}\", \"{other}\"] }}"))
+            .collect::<Vec<_>>()
+            .join(", "),
     );
     for node in 0..nodes {
         let drift = below(rng, 201) as i64 - 100;
         let offset = below(rng, 20_000);
-        writeln!(text, "[[nodes]]\nname = \"n{node}\"\nclock = {{ fixed = {{ offset = \"{offset}us\", drift = \"{drift}ppm\" }} }}").unwrap();
+        writeln!(
+            text,
+            "[[nodes]]\nname = \"n{node}\"\nclock = {{ fixed = {{ offset = \"{offset}us\", drift = \"{drift}ppm\" }} }}"
+        )
+        .unwrap();
     }
     for stream in 0..2 + below(rng, 3) {
         let from = below(rng, nodes);
@@ -296,7 +306,8 @@ fn whatever_fails_in_one_network_no_slot_is_missed() {
     for seed in only.map_or(0..wanted, |seed| seed..seed + 1) {
         let (text, nodes) = drawn(seed);
         let run = run(&text);
-        let names: Vec<&str> = ["s0", "s1", "s2", "s3"].into_iter().filter(|name| text.contains(&format!("\"{name}\""))).collect();
+        let names: Vec<&str> =
+            ["s0", "s1", "s2", "s3"].into_iter().filter(|name| text.contains(&format!("\"{name}\""))).collect();
         let what = format!("seed {seed}\n{text}");
         assert_eq!(lost_clocks(&run, nodes), [], "{what}");
         for name in names {

@@ -186,6 +186,7 @@ fn control_delay(
         let ways = compression_masters.iter().filter(is_in_it).map(|switch| between(*switch, link.switch));
         ways.max().unwrap_or(Duration::ZERO) + over(link.parameters)
     };
-    let stations = request.nodes_on_it().flat_map(|(number, _)| wiring.networks().iter().map(move |name| (*name, number)));
+    let stations =
+        request.nodes_on_it().flat_map(|(number, _)| wiring.networks().iter().map(move |name| (*name, number)));
     stations.map(of_station).max().unwrap_or_else(|| over(segment.default_link()))
 }
