@@ -73,7 +73,6 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
         "sync = { as6802 = { masters = [\"air-data\"], compression_masters = [\"a2\", \"a1\"] } }\ncluster_cycle",
     ),
     ("networks_ports", Code::BadNetworks, "cluster_cycle", "bridge_ports = { traffic_classes = 4 }\ncluster_cycle"),
-    ("networks_host", Code::NotYet, "name = \"display\"", "name = \"display\"\nhost_interface = { base = \"20us\" }"),
     ("networks_skew", Code::OutOfRange, "skew_max = \"2ms\"", "skew_max = \"2s\""),
 ];
 
@@ -104,6 +103,12 @@ fn each_network_has_compression_masters_of_its_own() {
         // Three links at 100 Mbit/s, in front of each a longest frame and control frames.
         assert!(cluster.control_delay_max > Duration::from_us(300), "{}", cluster.control_delay_max);
     }
+}
+
+#[test]
+fn a_node_behind_both_networks_may_have_a_host_interface() {
+    let plan = plan(&COCKPIT.replace("name = \"display\"", "name = \"display\"\nhost_interface = { base = \"20us\" }"));
+    assert!(plan.nodes[1].host_interface.is_some());
 }
 
 #[test]

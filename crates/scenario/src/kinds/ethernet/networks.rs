@@ -224,19 +224,6 @@ pub(super) fn check(request: &SegmentRequest<'_>, segment: &EthernetSegment, con
             "leave `bridge_ports`, `station_ports` and the `ports` of links out, or leave `networks` out",
         );
     }
-    for (number, node) in request.nodes_on_it().filter(|(_, node)| node.host_interface.is_some()) {
-        context.report(
-            Code::NotYet,
-            &Place::new("nodes").entry(number).key("host_interface"),
-            format!(
-                "`{}` has a link to each network of `{}`, and a host interface behind two links is not modelled yet",
-                shortened(&node.name),
-                request.name
-            ),
-            "behind two links",
-            "leave `host_interface` out, or leave `networks` out",
-        );
-    }
 }
 
 /// True if frames of a stream end with a sequence number: those of virtual links do, and those in slots that go over both networks.
