@@ -106,16 +106,16 @@ fn control_frames_go_over_both_networks_and_those_of_a_compression_master_over_i
     let later = Duration::from_ms(20);
     let kind = PcfType::ColdStart;
     for compression_masters in [vec![0, 1], vec![1]] {
-        let clocks = Some(super::control::clocks(compression_masters.clone()));
+        let clocks = Some(control::clocks(compression_masters.clone()));
         let mut bench = Bench::new(NetworkConfig { clocks, ..networks(Vec::new()) });
-        bench.send_control(later, 1, NodeId(1), &super::control::frame(kind, 1, 0));
+        bench.send_control(later, 1, NodeId(1), &control::frame(kind, 1, 0));
         let bench = bench.run(later + Duration::from_ms(2));
         let came: Vec<(u16, u16, NodeId)> = bench
             .deliveries
             .iter()
             .map(|delivery| {
                 let frame = chronoseal_wire::ethernet::Frame::new_checked(&delivery.bytes).unwrap();
-                let source = chronoseal_wire::virtual_link::station(frame.source()).unwrap();
+                let source = virtual_link::station(frame.source()).unwrap();
                 (delivery.to.node.0, delivery.to.port.0, source)
             })
             .collect();
