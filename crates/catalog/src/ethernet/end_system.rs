@@ -1,6 +1,6 @@
 //! A station of a plan.
 
-use chronoseal_core::{Duration, NodeId};
+use chronoseal_core::{Duration, NodeId, PortId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_nodes::end_system::{
     Application, CarriedPdu, DatagramConfig, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig,
@@ -40,7 +40,10 @@ pub(super) fn config(
             parameters: cluster.parameters.clone(),
             master: cluster.masters.iter().position(|master| *master == id).map(|index| index as u8),
             compression_masters: (cluster.compression_masters.iter())
-                .map(|switch| view.plan.own_node(view.id, usize::from(*switch)))
+                .map(|switch| {
+                    let port = PortId(network.wiring.is_of_b(*switch).into());
+                    (view.plan.own_node(view.id, usize::from(*switch)), port)
+                })
                 .collect(),
         }),
         time_aware: time_aware(view, id),
@@ -84,12 +87,15 @@ fn time_aware(view: Ethernet<'_>, id: NodeId) -> Option<TimeAwareConfig> {
 }
 
 /// How long a frame of a slot stays in its receiver's host interface at most: nothing goes before it but what is being copied and
-/// the frames of other slots, and there are no more of these than a cycle has.
+/// the frames of other slots with their copies, and there are no more of these than a cycle has.
 fn host_stay_max(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Duration {
     let Some(host) = view.plan.nodes[id.index()].host_interface else { return Duration::ZERO };
     let scheduled = schedule.slots.iter().filter_map(|slot| view.stream(slot.stream));
     let own = scheduled.filter(|stream| stream.hop.to.contains(&id));
-    let copied: Duration = own.map(|stream| host.service(u64::from(view.secured_len(&stream)))).sum();
+    let service = |stream: EthernetStream<'_>| {
+        host.service(u64::from(view.secured_len(&stream))) * i64::try_from(stream.copies.count()).unwrap_or(1)
+    };
+    let copied: Duration = own.map(service).sum();
     copied + host.service(FRAME_LEN_MAX as u64)
 }
 

@@ -39,7 +39,7 @@ impl EndSystem {
             Err(error) => return self.discard(error.into(), StreamId::NONE),
         };
         if frame.type_or_length() == TypeOrLength::EtherType(ETHERTYPE_PROTOCOL_CONTROL) {
-            return self.receive_beacon(rx_at, &frame);
+            return self.receive_beacon(rx_at, port, &frame);
         }
         let Some(index) = self.listener_of_frame(&frame) else {
             return match self.container_of_frame(&frame) {
@@ -265,7 +265,7 @@ impl EndSystem {
         self.listener_of_stream.get(stream.index()).copied().flatten().map(usize::from)
     }
 
-    fn receive_beacon(&mut self, rx_at: LocalTime, frame: &Frame<'_>) {
+    fn receive_beacon(&mut self, rx_at: LocalTime, port: PortId, frame: &Frame<'_>) {
         let is_beacon = virtual_link::ct_id(frame.destination(), self.config.ct_marker) == Some(self.config.sync_id);
         if !is_beacon {
             return self.discard(DiscardReason::UnknownStream, StreamId::NONE);
@@ -275,7 +275,7 @@ impl EndSystem {
             Err(error) => return self.discard(error.into(), StreamId::NONE),
         };
         let Clock::Beacon(client) = &mut self.clock else {
-            return self.receive_control(rx_at, frame, &beacon);
+            return self.receive_control(rx_at, port, frame, &beacon);
         };
         let (kind, span) = match client.handle_beacon(rx_at, &beacon) {
             BeaconEffect::Joined(step) => {

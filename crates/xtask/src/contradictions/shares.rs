@@ -104,6 +104,12 @@ const FEATURES: &[Feature] = &[
     feature("streams sent on change", |text| text.contains("on_change = ")),
     feature("links that fail", |text| text.contains("failures = ")),
     feature("networks A and B", |text| text.contains("\nnetworks = {")),
+    feature("clusters of AS6802 over networks A and B", |text| {
+        text.contains("as6802 = ") && text.contains("\nnetworks = {")
+    }),
+    feature("host interfaces behind networks A and B", |text| {
+        text.contains("host_interface = ") && text.contains("\nnetworks = {")
+    }),
     feature("a largest skew of copies", |text| text.contains("skew_max = ")),
     feature("802.1CB replication", |text| text.contains("replication = {")),
     feature("clusters of AS6802", |text| text.contains("as6802 = ")),

@@ -278,7 +278,7 @@ impl<'a> Wired<'a> {
     }
 
     /// The links from stations into a network.
-    fn stations_in(&self, network: NetworkName) -> &BTreeMap<NodeId, usize> {
+    pub(super) fn stations_in(&self, network: NetworkName) -> &BTreeMap<NodeId, usize> {
         match network {
             NetworkName::A => &self.stations,
             NetworkName::B => &self.second,

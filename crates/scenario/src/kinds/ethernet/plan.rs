@@ -129,7 +129,7 @@ pub struct ClusterPlan {
     pub parameters: Parameters,
     /// The synchronisation masters; the first has bit 0 of memberships. All other stations are clients.
     pub masters: Vec<NodeId>,
-    /// The switches that compress.
+    /// The switches that compress; over the networks A and B some of each.
     pub compression_masters: Vec<u16>,
     /// The longest that a control frame is under way as the network is written.
     pub control_delay_max: Duration,

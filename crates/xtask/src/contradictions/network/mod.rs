@@ -322,7 +322,14 @@ impl Network {
         for on in ethernets.iter().copied() {
             match style.family {
                 Family::Ports if chance.percent(95) => ports(&mut chance, on, self, style),
-                Family::Networks => networks(&mut chance, on, self),
+                Family::Networks => {
+                    // Beside the rest, as above.
+                    let mut own = Chance::new(seed, 46);
+                    if own.percent(35) {
+                        cluster(&mut own, on, self);
+                    }
+                    networks(&mut chance, on, self);
+                }
                 Family::Ring => ring(&mut chance, on, self, style),
                 _ => {}
             }
