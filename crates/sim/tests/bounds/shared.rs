@@ -206,7 +206,11 @@ fn streams_that_share_a_virtual_link_are_in_time_and_in_order() {
         unbounded += outcome.unbounded.len();
         let can_lose = outcome.is_at_risk || outcome.can_be_policed || !outcome.unbounded.is_empty();
         taken += outcome.filtered.len();
-        kept += if text.contains("stream_filters") { outcome.ratios.len().saturating_sub(outcome.filtered.len()) } else { 0 };
+        kept += if text.contains("stream_filters") {
+            outcome.ratios.len().saturating_sub(outcome.filtered.len())
+        } else {
+            0
+        };
         shared += check(seed, &plan, can_lose, &outcome.filtered, &text);
     }
     println!("{shared} streams share a virtual link; {bounded} ends have a bound, {unbounded} none");

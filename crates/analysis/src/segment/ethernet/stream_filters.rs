@@ -329,7 +329,8 @@ impl Found<'_> {
     fn sdus(&mut self, switch: u16, filter: &FilterPlan, group: &[Passing]) {
         let Some(max) = filter.max_sdu else { return };
         let is_longer = |sdu: u64| sdu > u64::from(max);
-        let longer = |passing: &Passing| passing.members.iter().find(|(_, sdu)| is_longer(*sdu)).map(|(stream, _)| *stream);
+        let longer =
+            |passing: &Passing| passing.members.iter().find(|(_, sdu)| is_longer(*sdu)).map(|(stream, _)| *stream);
         let blocks = filter.blocks_on_oversize && group.iter().any(|passing| longer(passing).is_some());
         for passing in group {
             let other = longer(passing);

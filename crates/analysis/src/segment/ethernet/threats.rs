@@ -355,7 +355,8 @@ fn is_overtaken(wired: &Wired<'_>, stream: &EthernetStream<'_>) -> bool {
     if !is_numbered {
         return false;
     }
-    sent(wired, wired.view.known_as(stream)).is_none_or(|sent| sent.at.as_ref().is_ok_and(|at| at.max - at.min >= sent.distance))
+    sent(wired, wired.view.known_as(stream))
+        .is_none_or(|sent| sent.at.as_ref().is_ok_and(|at| at.max - at.min >= sent.distance))
 }
 
 /// Streams that a gate or a meter on the way of a target measures together with it, with the switch that does.

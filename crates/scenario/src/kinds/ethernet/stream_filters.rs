@@ -28,13 +28,7 @@ pub struct StreamFilters {
 impl StreamFilters {
     /// The filter that judges a frame of a priority that comes to a switch from a neighbour. `is_of` tells whether it is of the
     /// stream of an entry of the scenario.
-    pub fn of(
-        &self,
-        switch: u16,
-        from: Neighbour,
-        is_of: impl Fn(usize) -> bool,
-        priority: u8,
-    ) -> Option<&FilterPlan> {
+    pub fn of(&self, switch: u16, from: Neighbour, is_of: impl Fn(usize) -> bool, priority: u8) -> Option<&FilterPlan> {
         self.filters.iter().find(|filter| {
             filter.is_at(switch)
                 && filter.from.as_ref().is_none_or(|all| all.contains(&from))
