@@ -39,6 +39,8 @@ enum Named {
 struct Known {
     sender: NodeId,
     period: Duration,
+    /// How many frames a message has; each has a slot, if any has.
+    frames: u32,
     /// Each with the end of its last turn.
     slots: Vec<(Slot, Duration)>,
     priority: Priority,
@@ -61,6 +63,7 @@ impl Describer {
             streams[stream.id.index()] = Some(Known {
                 sender: stream.stream.sender,
                 period: stream.stream.period,
+                frames: stream.frames(),
                 slots: slots(view, schedule, &stream),
                 priority: stream.class.priority(),
                 reception: view.segment.frame_time_over(own, view.secured_len(&stream))
@@ -107,13 +110,14 @@ impl Describer {
         self.known(header.stream).filter(|known| known.ct_id == Some(ct_id)).map(|_| header.stream)
     }
 
-    /// Describes what should have been seen in the slot nearest to a time.
+    /// Describes what should have been seen in the slot nearest to a time; of messages in several slots, in the first of them.
     fn at_slot(&self, stream: StreamId, sequence: u64, at: SimTime) -> Description {
         let cycle_len = self.cluster_cycle;
         let Some(known) = self.known(stream) else { return self.outside(stream, sequence, at) };
         let nearest = known
             .slots
             .iter()
+            .filter(|(slot, _)| slot.instance % known.frames == 0)
             .map(|(slot, over)| {
                 // The repetition of the slot whose start lies nearest.
                 let cycle = (at.since_zero() - slot.start + cycle_len / 2).div_floor(cycle_len);
@@ -133,7 +137,12 @@ impl Describer {
         cycle_start: SimTime,
     ) -> Description {
         let of = |what: fn(&Known) -> Duration| self.known(stream).map_or(Duration::ZERO, what);
-        let period_end = of(|known| known.period) * (i64::from(slot.instance) + 1);
+        let frames = self.known(stream).map_or(1, |known| known.frames);
+        let period_end = of(|known| known.period) * (i64::from(slot.instance / frames) + 1);
+        // A message leaves with its last frame.
+        let last = slot.instance - slot.instance % frames + frames - 1;
+        let of_last = self.known(stream).and_then(|known| known.slots.iter().find(|(slot, _)| slot.instance == last));
+        let over = of_last.map_or(over, |(_, over)| *over);
         Description {
             cycle_start,
             slot_start: Some(cycle_start + slot.start),
@@ -228,7 +237,7 @@ impl Describe for Describer {
                 None => number(frame.payload()),
                 Some((message, MessagePart::Begins)) => number(message),
                 // Only who has put it together with the others knows.
-                Some(_) => return Description { sequence: None, ..self.outside(stream, 0, sent_at) },
+                Some(_) => return Description { sequence: None, ..self.at_slot(stream, 0, sent_at) },
             },
         };
         self.at_slot(stream, sequence, sent_at)

@@ -187,10 +187,11 @@ fn windows(
     (name, node): (NetworkName, NodeId),
 ) -> Vec<ReceiveWindow> {
     let network = view.segment;
-    let reception = |station: NodeId| {
+    let reception = |station: NodeId, len: u32| {
         let speed = network.speed_over(network.link_in(name, station).parameters);
-        speed.reception(u64::from(view.secured_len(target)))
+        speed.reception(u64::from(len))
     };
+    let longest = view.secured_len(target);
     let hops = view.hops(target).expect("a scenario is refused unless each copy of a stream has one way");
     let is_last = |(in_network, hop): &(NetworkName, SwitchHop)| *in_network == name && hop.to.contains(&node);
     let last = hops.iter().position(is_last).unwrap_or_default();
@@ -199,14 +200,16 @@ fn windows(
     let slots = schedule.slots.iter().enumerate().filter(|(_, slot)| slot.stream == target.id);
     let window = |(index, slot): (usize, &Slot)| {
         let turn = schedule.turn(index, last)?;
+        // The last frame of a message can be shorter than the others.
+        let len = if target.is_last_in(slot.instance) { view.shortest_len(target) } else { longest };
         let leaves_first = match network.dispatch {
             Dispatch::Scheduled => turn.dispatch,
-            Dispatch::Immediate => slot.start + reception(target.hop.from) + network.forwarding_delay,
+            Dispatch::Immediate => slot.start + reception(target.hop.from, len) + network.forwarding_delay,
         };
         Some(ReceiveWindow {
             slot_start: slot.start,
-            opens: leaves_first + reception(node) - tolerance,
-            closes: turn.end.max(turn.dispatch) + wait + reception(node) + tolerance,
+            opens: leaves_first + reception(node, len) - tolerance,
+            closes: turn.end.max(turn.dispatch) + wait + reception(node, longest) + tolerance,
         })
     };
     slots.filter_map(window).collect()

@@ -57,8 +57,8 @@ impl EndSystem {
             return self.base.push(Event::of(kind, listener.config.stream, sequence));
         }
         match self.admit(rx_at, port, index, &frame) {
-            Ok((payload, _)) if self.listeners[index].collecting.is_some() => {
-                self.receive_fragment(rx_at, index, &frame, payload);
+            Ok((payload, admitted)) if self.listeners[index].collecting.is_some() => {
+                self.receive_fragment(rx_at, index, &frame, (payload, admitted));
             }
             Ok((payload, admitted)) => {
                 let mut index = index;

@@ -116,12 +116,32 @@ fn what_keeps_no_order_of_frames_is_refused_with_what_to_write() {
 }
 
 #[test]
-fn slots_have_one_frame_each_and_say_what_else_there_is() {
-    let (code, message, help) =
-        refused(&[(IMAGE, "backbone = { class = \"time-triggered\" }"), ("\"33ms\"", "\"10ms\"")]);
-    assert_eq!(code, Code::FrameTooLong);
-    assert!(message.contains("the 1500B of an Ethernet frame"), "{message}");
-    assert!(help.contains("best_effort") && help.contains("65507B in fragments"), "{help}");
+fn a_message_in_slots_has_one_for_each_of_its_frames() {
+    let class = "backbone = { class = \"time-triggered\", reassembly_timeout = \"50ms\" }";
+    let plan = changed(&[(IMAGE, class), ("\"33ms\"", "\"10ms\"")]);
+    let plan = plan.unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let view = Ethernet::of(&plan, SegmentId(0)).expect("an Ethernet");
+    let image = view.streams().next().expect("the image");
+    assert_eq!((image.frames(), image.class.is_time_triggered(), view.secured_len(&image)), (41, true, 1_514));
+    let places = [0, 1, 40, 41].map(|instance| (image.frame_in(instance), image.is_last_in(instance)));
+    assert_eq!(places, [(0, false), (1, false), (40, true), (0, false)]);
+    // 41 slots in each period are more than a schedule holds.
+    let many =
+        changed(&[(IMAGE, class), ("\"33ms\"", "\"1ms\""), ("cluster_cycle = \"10ms\"", "cluster_cycle = \"3s\"")]);
+    let many = many.expect_err("123,000 slots");
+    assert!(many.list().iter().any(|problem| problem.code == Code::TooManySlots), "{}", many.render());
+}
+
+#[test]
+fn a_message_in_slots_goes_over_one_network() {
+    let both = [
+        ("switches = [\"front\", \"rear\"]", "networks = { a = [\"front\", \"rear\"], b = [\"other\"] }"),
+        (IMAGE, "backbone = { class = \"time-triggered\" }"),
+        ("\"33ms\"", "\"10ms\""),
+    ];
+    let problems = changed(&both).expect_err("copies of its frames");
+    let says = "taken by the number of their message";
+    assert!(problems.list().iter().any(|problem| problem.message.contains(says)), "{}", problems.render());
 }
 
 #[test]

@@ -263,8 +263,7 @@ fn superseded(slots: &Slots<'_>, stream: &EthernetStream<'_>) -> Option<Risk> {
     if stream.hop.previous.is_none() && stream.stream.application.is_none() {
         return None;
     }
-    let mut starts: Vec<Duration> =
-        slots.table.slots.iter().filter(|slot| slot.stream == stream.id).map(|slot| slot.start).collect();
+    let mut starts: Vec<Duration> = slots.firsts(stream).map(|slot| slot.start).collect();
     starts.sort_unstable();
     let again = *starts.first()? + slots.view.segment.cluster_cycle;
     let nexts = starts.iter().skip(1).chain([&again]);
@@ -293,7 +292,7 @@ fn over(links: &Links<'_>, node: NodeId, line: &LineLoad) -> Vec<Risk> {
     let mut found = Vec::new();
     for (slot, end) in links.slots.slots_to(node).zip(line.scheduled_ends()) {
         let Some(stream) = links.view.stream(slot.stream) else { continue };
-        let period_end = stream.stream.period * (i64::from(slot.instance) + 1);
+        let period_end = stream.stream.period * (i64::from(slot.instance / stream.frames()) + 1);
         let limit = slot.end.min(period_end) + network.precision;
         let departs = end - slot.frame_time;
         if departs > limit {

@@ -1,5 +1,7 @@
 //! Messages longer than a frame: how they are sent, and what becomes of those of which frames are lost, changed or made up.
 
+mod in_slots;
+
 use chronoseal_core::TransferFault;
 use chronoseal_wire::ethernet::FRAME_LEN_MAX;
 use chronoseal_wire::ipv4::{self, Cut, ETHERTYPE_IPV4, Packet};

@@ -6,7 +6,8 @@ use chronoseal_wire::ethernet::PAYLOAD_LEN_MAX;
 use chronoseal_wire::{ipv4, udp};
 
 use super::networks::Copies;
-use super::spec::{ClassSpec, EthernetStreamSpec};
+use super::plan::StreamClass;
+use super::spec::EthernetStreamSpec;
 use crate::kinds::{Context, HopRequest, Room, ThreatRequest};
 use crate::limits::*;
 use crate::problem::Code;
@@ -79,7 +80,7 @@ pub(super) struct InFrame {
 /// The messages of a stream as datagrams, if they do not fit a frame and may be cut; and what a stream has room for.
 pub(super) fn resolve(
     request: &HopRequest<'_>,
-    (spec, class): (&EthernetStreamSpec, ClassSpec),
+    spec: &EthernetStreamSpec,
     in_frame: &InFrame,
     context: &mut Context<'_>,
 ) -> (Option<Datagram>, Room) {
@@ -87,17 +88,8 @@ pub(super) fn resolve(
     let wanted = request.stream.payload_len.saturating_add(overhead);
     let in_one =
         |other_way: &str| Room { bytes: in_frame.room, frame: "an Ethernet frame", other_way: other_way.to_owned() };
-    let name = request.segment.name;
-    let other_way = if matches!(class, ClassSpec::TimeTriggered) {
-        format!(
-            ", or several streams with a piece each (`count`), or `{name} = {{ class = {{ best_effort = {{}} }} }}`, which sends up to {}B \
-             in fragments of IPv4",
-            udp::DATA_LEN_MAX
-        )
-    } else {
-        ", or several streams with a piece each (`count`)".to_owned()
-    };
-    let may_be_cut = !request.is_collected && !matches!(class, ClassSpec::TimeTriggered) && overhead <= in_frame.room;
+    let other_way = ", or several streams with a piece each (`count`)";
+    let may_be_cut = !request.is_collected && overhead <= in_frame.room;
     if wanted <= in_frame.room || !may_be_cut {
         if spec.reassembly_timeout.is_some() {
             context.report(
@@ -111,7 +103,7 @@ pub(super) fn resolve(
                 format!("leave `{KEY}` out"),
             );
         }
-        return (None, in_one(&other_way));
+        return (None, in_one(other_way));
     }
     let bytes = udp::DATA_LEN_MAX as u32 - in_frame.front_len;
     let room = Room { bytes, frame: "a UDP datagram", other_way: String::new() };
@@ -130,7 +122,7 @@ pub(super) fn resolve(
 /// Whether the frames of a datagram come to its receivers in an order in which they can be put together.
 pub(super) fn check(
     request: &HopRequest<'_>,
-    (spec, copies): (&EthernetStreamSpec, &Copies),
+    (spec, class, copies): (&EthernetStreamSpec, StreamClass, &Copies),
     context: &mut Context<'_>,
 ) {
     let mut refuse = |key: &str, what: &str, label: &str, help: String| {
@@ -162,6 +154,10 @@ pub(super) fn check(
     if matches!(copies, Copies::Ways { recovering, .. } if !recovering.is_empty()) {
         let what = "switches that eliminate copies may pass its fragments on out of order, which nobody puts right";
         refuse("replication", what, "eliminated on the way", format!("leave `eliminate_at` out, {shorter}"));
+    }
+    if class.is_time_triggered() && copies.are_several() {
+        let what = "frames in slots are taken by the number of their message, which its fragments do not have";
+        refuse("networks", what, "over both", format!("write `networks = [\"a\"]`, {shorter}"));
     }
     if spec.sub_virtual_link_of.is_some() {
         let what = "a sub-virtual link takes no turns with fragments";

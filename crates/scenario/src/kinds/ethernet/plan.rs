@@ -417,6 +417,16 @@ impl<'p> EthernetStream<'p> {
         datagrams::frames(self.datagram.as_ref())
     }
 
+    /// Of a stream in slots: which frame of its message goes in the slot with this number in the cluster cycle, from 0.
+    pub fn frame_in(&self, instance: u32) -> u32 {
+        instance % self.frames()
+    }
+
+    /// True if the last frame of a message goes in the slot with this number in the cluster cycle.
+    pub fn is_last_in(&self, instance: u32) -> bool {
+        self.frame_in(instance) + 1 == self.frames()
+    }
+
     /// What its tags add to a frame `[byte]`.
     pub fn tag_len(&self) -> u32 {
         tags_len(self.tag, self.copies)
