@@ -2,6 +2,7 @@
 
 use chronoseal_core::{Duration, MessagePart, NodeId, Priority, SimTime, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
+use chronoseal_nodes::end_system::sub_link_of;
 use chronoseal_scenario::plan::{Ethernet, EthernetStream, LinkParameters, NetworkName};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, Frame, TypeOrLength};
 use chronoseal_wire::gptp::ETHERTYPE_PTP;
@@ -48,6 +49,8 @@ struct Known {
     reception: Duration,
     is_replicated: bool,
     ct_id: Option<u16>,
+    /// Which of those that share its virtual link it is.
+    sub_link: Option<u8>,
     /// So much later than its slot says a stamp shows its departure from the last switch, at most: it can wait for another frame
     /// there, and a sniffing switch adds to the stamp.
     stamped_later: Duration,
@@ -70,6 +73,7 @@ impl Describer {
                     + own.protection().delay(u64::from(view.secured_len(&stream))),
                 is_replicated: stream.copies.are_several(),
                 ct_id: stream.class.ct_id(),
+                sub_link: view.sub_link(&stream),
                 stamped_later: stamped_later(view, &stream) + waits(view, &stream),
             });
             if let Some(ct_id) = stream.class.ct_id() {
@@ -106,6 +110,12 @@ impl Describer {
     /// The stream that a frame of a shared virtual link says it is of, if it is one of those that share it.
     #[cold]
     fn sharer(&self, ct_id: u16, frame: &Frame<'_>) -> Option<StreamId> {
+        if frame.type_or_length() == TypeOrLength::EtherType(ETHERTYPE_IPV4) {
+            let sub_link = Some(sub_link_of(Packet::parse(frame.payload()).ok()?.identification));
+            let is_its = |known: &Known| known.ct_id == Some(ct_id) && known.sub_link == sub_link;
+            let place = self.streams.iter().position(|known| known.as_ref().is_some_and(is_its))?;
+            return Some(StreamId(place as u16));
+        }
         let header = TestBedHeader::parse(frame.payload()).ok()?;
         self.known(header.stream).filter(|known| known.ct_id == Some(ct_id)).map(|_| header.stream)
     }

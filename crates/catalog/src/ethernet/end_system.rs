@@ -141,7 +141,7 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
         fill: fill(plan, id, stream.length.max(target.hop.frame_len * u32::from(!stream.is_relayed())) as usize),
         signal: signal(plan, stream),
         carried: carried(target),
-        datagram: datagram(target),
+        datagram: datagram(view, target),
         virtual_link: target.class.virtual_link().map(regulated),
         protection: if passes { unsealed(view, target) } else { protection(view, target) },
     }
@@ -154,7 +154,7 @@ fn application(target: &EthernetStream<'_>) -> Option<Application> {
 }
 
 /// How the messages of a stream are sent that are longer than a frame.
-fn datagram(target: &EthernetStream<'_>) -> Option<DatagramConfig> {
+fn datagram(view: Ethernet<'_>, target: &EthernetStream<'_>) -> Option<DatagramConfig> {
     let datagram = target.datagram?;
     let destination = match target.class.ct_id() {
         Some(ct_id) => virtual_link::critical_traffic_ip(ct_id),
@@ -163,6 +163,7 @@ fn datagram(target: &EthernetStream<'_>) -> Option<DatagramConfig> {
     Some(DatagramConfig {
         ends: udp::Ends { source: virtual_link::station_ip(target.hop.from), destination },
         reassembly: ReassemblyConfig { cut: datagram.cut(), timeout: datagram.timeout },
+        sub_link: view.sub_link(target),
     })
 }
 
@@ -229,7 +230,7 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
         second_windows,
         fills_slots: target.hop.previous.is_none() && target.stream.application.is_none(),
         carried: carried(target),
-        datagram: datagram(target),
+        datagram: datagram(view, target),
         delivers,
         hands_over: gateway::hand_over(view.plan, target.stream, target.hop, node),
         supervision: gateway::supervision(target.stream, node),

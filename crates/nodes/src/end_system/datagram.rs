@@ -40,6 +40,28 @@ pub struct DatagramConfig {
     pub ends: udp::Ends,
     /// How they are cut, and how long a receiver waits for the rest of one.
     pub reassembly: ReassemblyConfig,
+    /// Which of the streams that share its virtual link it is, if several do: the two highest bits of identifications, so that each
+    /// fragment says whose it is.
+    pub sub_link: Option<u8>,
+}
+
+impl DatagramConfig {
+    /// The identification of the packets of a message.
+    const fn identification(&self, sequence: u64) -> u16 {
+        // Of a number that grows by one the low bits are another one for 65,536 messages, or 16,384.
+        match self.sub_link {
+            None => sequence as u16,
+            Some(sub_link) => (sub_link as u16) << SUB_LINK_SHIFT | sequence as u16 & ((1 << SUB_LINK_SHIFT) - 1),
+        }
+    }
+}
+
+/// Behind the two bits for one of four sub-virtual links.
+const SUB_LINK_SHIFT: u32 = 14;
+
+/// Which of the streams that share a virtual link a fragment with this identification is of.
+pub const fn sub_link_of(identification: u16) -> u8 {
+    (identification >> SUB_LINK_SHIFT) as u8
 }
 
 /// Makes the frames of one message after the other.
@@ -84,8 +106,12 @@ impl Fragmenter {
         if real_bytes {
             udp::fill_checksum(&mut self.bytes[datagram], self.config.ends);
         }
-        // Of a number that grows by one the low bits are another one for 65,536 messages.
-        (self.identification, self.next) = (sequence as u16, 0);
+        (self.identification, self.next) = (self.config.identification(sequence), 0);
+    }
+
+    /// What is written of a frame if only headers are: up to the test-bed header at the front of the message `[byte]`.
+    fn headers_len(&self) -> usize {
+        self.header.len() + ipv4::HEADER_LEN + udp::HEADER_LEN + TestBedHeader::LEN
     }
 
     /// Where it stands in [`Self::bytes`].
@@ -235,6 +261,21 @@ impl EndSystem {
         Some(Output::Transmit(Transmit { port: PortId(0), priority, launch_at, len, token: None }))
     }
 
+    /// Puts all frames of a message that was made into the queue of its sub-virtual link.
+    pub(super) fn hold_fragments(&mut self, sealing: Sealing, frame: &mut [u8]) {
+        let real_bytes = self.config.real_bytes;
+        while let Some(fragmenter) =
+            self.talkers[sealing.talker].fragmenter.as_mut().filter(|fragmenter| fragmenter.is_on_its_way())
+        {
+            self.sent = fragmenter.mark;
+            // What an attacker did to the message is told of one of its frames.
+            fragmenter.mark = fragmenter.mark.map(|mark| Mark { attack: None, ..mark });
+            let len = fragmenter.write(frame, SequenceNumber::LEN, real_bytes);
+            let headers_len = fragmenter.headers_len().min(len);
+            self.hold(sealing.launch_at, sealing.talker, frame, (len, headers_len));
+        }
+    }
+
     /// The next frame of a message in the slot that this is about, if it is that slot's.
     pub(super) fn go_on_in_slot(&self, sealing: Sealing) -> Begun {
         let fragmenter = self.talkers[sealing.talker].fragmenter.as_ref();
@@ -274,12 +315,12 @@ impl EndSystem {
         frame: &Frame<'_>,
         (payload, slot_count): (&[u8], Option<u64>),
     ) -> Option<Whole> {
-        let listener = &mut self.listeners[index];
+        let listener = &self.listeners[index];
         // What is noted of a stream without numbers is of another one's last frame.
         let numbered = if listener.is_numbered { self.numbered.take() } else { None };
-        let is_replicated = listener.is_replicated();
-        // The numbers of frames that come several times are judged one by one.
-        let number = numbered.filter(|_| !is_replicated).map(|numbered| SequenceNumber(numbered.number as u8));
+        // The numbers of frames that come several times, or that are those of several streams, are judged one by one.
+        let is_judged = listener.is_replicated() || listener.counter.is_some();
+        let number = numbered.filter(|_| !is_judged).map(|numbered| SequenceNumber(numbered.number as u8));
         let stream = listener.config.stream;
         let collecting = listener.collecting.as_ref()?;
         let packet = match collecting.packet(frame, payload) {
@@ -289,7 +330,7 @@ impl EndSystem {
                 return None;
             }
         };
-        if let Some(numbered) = numbered.filter(|_| is_replicated)
+        if let Some(numbered) = numbered.filter(|_| is_judged)
             && !self.takes_fragment(index, numbered, &packet)
         {
             return None;
@@ -319,7 +360,7 @@ impl EndSystem {
         None
     }
 
-    /// True if a frame is the first of its copies, and follows those that came before. The number of one that cannot be a fragment of
+    /// True if a frame is the first of its copies, if there are several, and follows those that came before. The number of one that cannot be a fragment of
     /// the stream's messages changes nothing.
     fn takes_fragment(&mut self, index: usize, numbered: Numbered, packet: &Packet<'_>) -> bool {
         let (sequence, is_first) = match self.listeners[index].collecting.as_ref() {
@@ -330,9 +371,11 @@ impl EndSystem {
             }
         };
         let stream = self.listeners[index].config.stream;
-        let refused = match self.eliminate(index, numbered) {
+        // Frames of a virtual link are counted by one of those that share it.
+        let counter = self.listeners[index].counter.unwrap_or(index);
+        let refused = match self.eliminate(counter, numbered) {
             Some((reason, since_first)) => Some((reason, since_first)),
-            None => self.listeners[index].follows(numbered).err().map(|reason| (reason, Duration::ZERO)),
+            None => self.listeners[counter].follows(numbered).err().map(|reason| (reason, Duration::ZERO)),
         };
         match refused {
             None => return true,

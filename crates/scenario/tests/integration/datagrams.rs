@@ -104,15 +104,30 @@ fn what_keeps_no_order_of_frames_is_refused_with_what_to_write() {
     }
     let threat = "[[threats]]\nname = \"spy\"\nkind = \"tamper\"\nstream = \"image\"\nat = { link = \"camera\" }\n";
     not_yet(&[("[[streams]]", &format!("{threat}\n[[streams]]"))], "longer than a frame", "fit a frame");
+}
+
+#[test]
+fn a_sub_virtual_link_has_a_turn_for_each_frame_of_its_messages() {
     let shared = "name = \"other\"\nfrom = \"camera\"\nto = [\"fusion\", \"recorder\"]\nperiod = \"33ms\"\nlength = \"100B\"\n\
                   backbone = { class = { rate_constrained = {} } }\n\n[[streams]]\nname = \"image\"";
-    let problems = changed(&[
-        ("name = \"image\"", shared),
-        (IMAGE, "backbone = { sub_virtual_link_of = \"other\" }"),
-        ("length = \"60kB\"", "length = \"3kB\""),
-    ]);
-    let problems = problems.expect_err("a sub-virtual link");
-    assert!(problems.list().iter().any(|problem| problem.message.contains("takes no turns")), "{}", problems.render());
+    let of = |length: &str| {
+        let length = format!("length = \"{length}\"");
+        changed(&[
+            ("name = \"image\"", shared),
+            (IMAGE, "backbone = { sub_virtual_link_of = \"other\" }"),
+            ("length = \"60kB\"", &length),
+        ])
+    };
+    let plan = of("3kB").unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let view = Ethernet::of(&plan, SegmentId(0)).expect("an Ethernet");
+    let streams: Vec<_> = view.streams().take(2).collect();
+    assert_eq!([0, 1].map(|place: usize| view.sub_link(&streams[place])), [Some(0), Some(1)]);
+    let image = streams.iter().find(|stream| stream.frames() > 1).expect("the image");
+    let link = image.class.virtual_link().expect("a virtual link");
+    // Six turns of two queues in 33 ms.
+    assert_eq!((image.frames(), link.bag, link.sub_links), (3, Duration::from_ms(4), 2));
+    let problems = of("50kB").expect_err("34 frames in 33 ms").render();
+    assert!(problems.contains("bandwidth allocation gap"), "{problems}");
 }
 
 #[test]

@@ -120,11 +120,7 @@ pub(super) fn resolve(
 }
 
 /// Whether the frames of a datagram come to its receivers in an order in which they can be put together.
-pub(super) fn check(
-    request: &HopRequest<'_>,
-    (spec, class, copies): (&EthernetStreamSpec, StreamClass, &Copies),
-    context: &mut Context<'_>,
-) {
+pub(super) fn check(request: &HopRequest<'_>, (class, copies): (StreamClass, &Copies), context: &mut Context<'_>) {
     let mut refuse = |key: &str, what: &str, label: &str, help: String| {
         context.report(
             Code::NotYet,
@@ -158,10 +154,6 @@ pub(super) fn check(
     if class.is_time_triggered() && copies.are_several() {
         let what = "frames in slots are taken by the number of their message, which its fragments do not have";
         refuse("networks", what, "over both", format!("write `networks = [\"a\"]`, {shorter}"));
-    }
-    if spec.sub_virtual_link_of.is_some() {
-        let what = "a sub-virtual link takes no turns with fragments";
-        refuse("sub_virtual_link_of", what, "shares a virtual link", format!("leave it out, {shorter}"));
     }
 }
 

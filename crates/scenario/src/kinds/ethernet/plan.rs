@@ -469,6 +469,11 @@ impl<'p> Ethernet<'p> {
         all.filter(move |other| other.class.virtual_link().is_some() && other.class.ct_id() == shared)
     }
 
+    /// Which of the streams that share its virtual link one is, from 0; `None` if it shares none.
+    pub fn sub_link(self, stream: &EthernetStream<'_>) -> Option<u8> {
+        self.sub_virtual_links(stream).position(|other| other.id == stream.id).map(|place| place as u8)
+    }
+
     /// Stations with an interface to it.
     pub fn stations(self) -> impl Iterator<Item = NodeId> + 'p {
         let on_it = move |node: &NodeId| self.plan.nodes[node.index()].interfaces.contains(&self.id);

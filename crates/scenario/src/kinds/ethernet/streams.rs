@@ -87,7 +87,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         None => networks::copies(request, (&spec, class, written, &class_at), segment, context),
     };
     if datagram.is_some() {
-        datagrams::check(request, (&spec, class, &copies), context);
+        datagrams::check(request, (class, &copies), context);
     }
     let over = routes::over(&request.table, spec.switches.as_deref(), memo, context);
     protection(request, class, context);
