@@ -119,41 +119,33 @@ pub(super) fn resolve(
     (Some(datagram), room)
 }
 
-/// Whether the frames of a datagram come to its receivers in an order in which they can be put together.
+/// Whether the frames of a datagram come to its receivers in an order in which they can be put together, and can be told apart.
 pub(super) fn check(request: &HopRequest<'_>, (class, copies): (StreamClass, &Copies), context: &mut Context<'_>) {
-    let mut refuse = |key: &str, what: &str, label: &str, help: String| {
-        context.report(
-            Code::NotYet,
-            &request.table.at(key),
-            format!(
-                "messages of stream `{}` are longer than a frame, and {what} yet",
-                shortened(&request.stream.spec.name)
-            ),
-            label,
-            help,
-        );
-    };
+    let name = shortened(&request.stream.spec.name);
     let shorter = "or write a `length` that a frame has room for";
-    let key = match copies {
-        Copies::One(_) => None,
-        Copies::BothNetworks { .. } => Some(("networks", "over both", "write `networks = [\"a\"]`")),
-        Copies::Ways { .. } => Some(("replication", "replicated", "leave `replication` out")),
-    };
-    if let (Some((key, label, other)), true) = (key, request.is_relayed) {
-        let what = "gateways do not carry fragments of which copies come";
-        refuse(key, what, label, format!("{other}, {shorter}"));
-    }
     if matches!(copies, Copies::Ways { recovery, .. } if recovery.algorithm == RecoveryAlgorithm::Match) {
-        let what = "match recovery takes the copy of a fragment for a new one when the next has come, and keeps no list of them";
-        refuse("replication", what, "match recovery", format!("write `recovery = \"vector\"`, {shorter}"));
-    }
-    if matches!(copies, Copies::Ways { recovering, .. } if !recovering.is_empty()) {
-        let what = "switches that eliminate copies may pass its fragments on out of order, which nobody puts right";
-        refuse("replication", what, "eliminated on the way", format!("leave `eliminate_at` out, {shorter}"));
+        context.report(
+            Code::BadReplication,
+            &request.table.at("replication"),
+            format!(
+                "messages of stream `{name}` are longer than a frame, and match recovery is for frames of which each comes after all copies of \
+                 the one before (IEEE 802.1CB-2017 §7.4.3.5), which fragments do not"
+            ),
+            "match recovery",
+            format!("write `recovery = \"vector\"`, {shorter}"),
+        );
     }
     if class.is_time_triggered() && copies.are_several() {
-        let what = "frames in slots are taken by the number of their message, which its fragments do not have";
-        refuse("networks", what, "over both", format!("write `networks = [\"a\"]`, {shorter}"));
+        context.report(
+            Code::NotYet,
+            &request.table.at("networks"),
+            format!(
+                "messages of stream `{name}` are longer than a frame, and of those in slots copies cannot be told apart yet: a frame there is \
+                 taken by the number of its message"
+            ),
+            "over both",
+            format!("write `networks = [\"a\"]`, {shorter}"),
+        );
     }
 }
 
