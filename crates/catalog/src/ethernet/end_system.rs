@@ -154,7 +154,7 @@ fn application(target: &EthernetStream<'_>) -> Option<Application> {
 }
 
 /// How the messages of a stream are sent that are longer than a frame.
-fn datagram(view: Ethernet<'_>, target: &EthernetStream<'_>) -> Option<DatagramConfig> {
+pub(super) fn datagram(view: Ethernet<'_>, target: &EthernetStream<'_>) -> Option<DatagramConfig> {
     let datagram = target.datagram?;
     let destination = match target.class.ct_id() {
         Some(ct_id) => virtual_link::critical_traffic_ip(ct_id),

@@ -102,6 +102,11 @@ fn what_keeps_no_order_of_frames_is_refused_with_what_to_write() {
     assert!(problems.list().iter().any(is_told), "{}", problems.render());
     let threat = "[[threats]]\nname = \"spy\"\nkind = \"tamper\"\nstream = \"image\"\nat = { link = \"camera\" }\n";
     not_yet(&[("[[streams]]", &format!("{threat}\n[[streams]]"))], "longer than a frame", "fit a frame");
+    for kind in ["spoof", "withhold"] {
+        let threat = threat.replace("tamper", kind);
+        let plan = changed(&[("[[streams]]", &format!("{threat}\n[[streams]]"))]);
+        assert!(plan.is_ok(), "{kind}");
+    }
 }
 
 #[test]
@@ -153,7 +158,7 @@ fn a_message_in_slots_goes_over_one_network() {
         ("\"33ms\"", "\"10ms\""),
     ];
     let problems = changed(&both).expect_err("copies of its frames");
-    let says = "taken by the number of their message";
+    let says = "taken by the number of its message";
     assert!(problems.list().iter().any(|problem| problem.message.contains(says)), "{}", problems.render());
 }
 

@@ -149,19 +149,19 @@ pub(super) fn check(request: &HopRequest<'_>, (class, copies): (StreamClass, &Co
     }
 }
 
-/// Refuses an attack on single frames of a stream whose messages have several.
+/// Refuses an attack that puts something in the place of single frames of a stream whose messages have several.
 pub(super) fn attacked(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
     let stream = request.stream.map_or("", |stream| stream.name.as_str());
     context.report(
         Code::NotYet,
         &request.at("stream"),
         format!(
-            "messages of stream `{}` are longer than a frame, and an attacker on Ethernet makes, changes and keeps whole messages that fit \
-             one",
+            "messages of stream `{}` are longer than a frame, and of a frame that is changed or repeated in the midst of one nothing says yet \
+             which message it was taken from",
             shortened(stream)
         ),
         "in several frames",
-        "attack a stream whose messages fit a frame, or leave `stream` out of a `delay`, `babble` or `flood`",
+        "write `kind = \"spoof\"`, `\"withhold\"` or `\"delay\"`, or attack a stream whose messages fit a frame",
     );
 }
 
