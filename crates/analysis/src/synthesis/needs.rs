@@ -189,7 +189,7 @@ impl FrameNeeds {
         Slot {
             stream,
             instance,
-            release: if instance % self.frames == 0 { start - self.seal } else { start },
+            release: if instance.is_multiple_of(self.frames) { start - self.seal } else { start },
             start,
             frame_time: self.frame_time,
             dispatch: start + dispatch,

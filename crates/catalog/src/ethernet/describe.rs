@@ -127,7 +127,7 @@ impl Describer {
         let nearest = known
             .slots
             .iter()
-            .filter(|(slot, _)| slot.instance % known.frames == 0)
+            .filter(|(slot, _)| slot.instance.is_multiple_of(known.frames))
             .map(|(slot, over)| {
                 // The repetition of the slot whose start lies nearest.
                 let cycle = (at.since_zero() - slot.start + cycle_len / 2).div_floor(cycle_len);

@@ -62,7 +62,7 @@ impl EndSystem {
                     return Begun::Nothing;
                 };
                 // A message in several slots has all it needs in the first of them.
-                let is_first = instance % entry.frames() == 0;
+                let is_first = instance.is_multiple_of(entry.frames());
                 let is_idle = *samples && entry.next.is_none() || application.is_some() && entry.ready_at.is_none();
                 // What began before the time of the cluster belongs to none of its cycles.
                 if cycle < 0 || is_first && is_idle {
