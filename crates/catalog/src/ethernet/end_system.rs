@@ -147,7 +147,7 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
         fill: fill(plan, id, stream.length.max(target.hop.frame_len * u32::from(!stream.is_relayed())) as usize),
         signal: signal(plan, stream),
         carried: carried(target),
-        datagram: datagram(target),
+        datagram: datagram(view, target),
         virtual_link: target.class.virtual_link().map(regulated),
         protection: if passes { unsealed(view, target) } else { protection(view, target) },
     }
@@ -160,7 +160,7 @@ fn application(target: &EthernetStream<'_>) -> Option<Application> {
 }
 
 /// How the messages of a stream are sent that are longer than a frame.
-fn datagram(target: &EthernetStream<'_>) -> Option<DatagramConfig> {
+pub(super) fn datagram(view: Ethernet<'_>, target: &EthernetStream<'_>) -> Option<DatagramConfig> {
     let datagram = target.datagram?;
     let destination = match target.class.ct_id() {
         Some(ct_id) => virtual_link::critical_traffic_ip(ct_id),
@@ -169,6 +169,7 @@ fn datagram(target: &EthernetStream<'_>) -> Option<DatagramConfig> {
     Some(DatagramConfig {
         ends: udp::Ends { source: virtual_link::station_ip(target.hop.from), destination },
         reassembly: ReassemblyConfig { cut: datagram.cut(), timeout: datagram.timeout },
+        sub_link: view.sub_link(target),
     })
 }
 
@@ -193,10 +194,11 @@ fn windows(
     (name, node): (NetworkName, NodeId),
 ) -> Vec<ReceiveWindow> {
     let network = view.segment;
-    let reception = |station: NodeId| {
+    let reception = |station: NodeId, len: u32| {
         let speed = network.speed_over(network.link_in(name, station).parameters);
-        speed.reception(u64::from(view.secured_len(target)))
+        speed.reception(u64::from(len))
     };
+    let longest = view.secured_len(target);
     let hops = view.hops(target).expect("a scenario is refused unless each copy of a stream has one way");
     let is_last = |(in_network, hop): &(NetworkName, SwitchHop)| *in_network == name && hop.to.contains(&node);
     let last = hops.iter().position(is_last).unwrap_or_default();
@@ -205,14 +207,16 @@ fn windows(
     let slots = schedule.slots.iter().enumerate().filter(|(_, slot)| slot.stream == target.id);
     let window = |(index, slot): (usize, &Slot)| {
         let turn = schedule.turn(index, last)?;
+        // The last frame of a message can be shorter than the others.
+        let len = if target.is_last_in(slot.instance) { view.shortest_len(target) } else { longest };
         let leaves_first = match network.dispatch {
             Dispatch::Scheduled => turn.dispatch,
-            Dispatch::Immediate => slot.start + reception(target.hop.from) + network.forwarding_delay,
+            Dispatch::Immediate => slot.start + reception(target.hop.from, len) + network.forwarding_delay,
         };
         Some(ReceiveWindow {
             slot_start: slot.start,
-            opens: leaves_first + reception(node) - tolerance,
-            closes: turn.end.max(turn.dispatch) + wait + reception(node) + tolerance,
+            opens: leaves_first + reception(node, len) - tolerance,
+            closes: turn.end.max(turn.dispatch) + wait + reception(node, longest) + tolerance,
         })
     };
     slots.filter_map(window).collect()
@@ -232,7 +236,7 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
         second_windows,
         fills_slots: target.hop.previous.is_none() && target.stream.application.is_none(),
         carried: carried(target),
-        datagram: datagram(target),
+        datagram: datagram(view, target),
         delivers,
         hands_over: gateway::hand_over(view.plan, target.stream, target.hop, node),
         supervision: gateway::supervision(target.stream, node),

@@ -20,6 +20,7 @@ use chronoseal_scenario::plan::{
     StreamClass, Sync, ThreatKind, ThreatPlan,
 };
 use chronoseal_wire::ethernet::{HEADER_LEN, MacAddress};
+use chronoseal_wire::ipv4::ETHERTYPE_IPV4;
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::virtual_link;
 
@@ -308,7 +309,11 @@ fn attack(
         frame_len: view.secured_len(target) as usize,
         tag,
         has_r_tag: target.copies.have_r_tag(),
-        ether_type: class.ct_id().is_none().then_some(ETHERTYPE_BEST_EFFORT),
+        ether_type: match target.datagram {
+            Some(_) => Some(ETHERTYPE_IPV4),
+            None => class.ct_id().is_none().then_some(ETHERTYPE_BEST_EFFORT),
+        },
+        datagram: end_system::datagram(view, target),
         // A PDU begins with a sequence number of its own.
         value_at: HEADER_LEN
             + target.tag_len() as usize

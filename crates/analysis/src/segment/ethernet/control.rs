@@ -39,11 +39,13 @@
 //! comes where clocks are those of a cluster, and the cycle of a list need not fit into the cluster cycle: cluster time goes on without
 //! end. What comes before a clock has joined finds its gates open.
 
+use std::collections::BTreeMap;
+
 use chronoseal_clocksync::as6802::{Integrity, Parameters};
-use chronoseal_core::{Duration, NodeId, Priority};
+use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::medium::FRAME_CAPACITY;
-use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_media::schedule::{ScheduleTable, Slot, Turn};
 use chronoseal_scenario::plan::{ClusterPlan, Ethernet, EthernetStream, NetworkName, PortEnd, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
@@ -167,9 +169,18 @@ pub(super) fn in_slots(view: Ethernet<'_>, table: &ScheduleTable) -> Option<Risk
     (needed > precision).then_some(Risk { segment: view.id, stream: None, cause })
 }
 
-/// The longest time from the start of a slot to the last bit at a receiver; `None` if there are no slots.
+/// The longest time from the start of a slot to the last bit at a receiver, of a message from the slot of its first frame; `None` if
+/// there are no slots.
 fn lasts_max(view: Ethernet<'_>, table: &ScheduleTable) -> Option<Duration> {
-    let over = table.turns().map(|turn| turn.end.max(turn.dispatch) - table.slots[turn.slot].start).max()?;
+    let frame_in = |slot: &Slot| view.stream(slot.stream).map_or(0, |stream| stream.frame_in(slot.instance));
+    let begins: BTreeMap<(StreamId, u32), Duration> =
+        table.slots.iter().map(|slot| ((slot.stream, slot.instance), slot.start)).collect();
+    let over = |turn: Turn| {
+        let slot = &table.slots[turn.slot];
+        let first = begins.get(&(slot.stream, slot.instance - frame_in(slot))).copied().unwrap_or(slot.start);
+        turn.end.max(turn.dispatch) - first
+    };
+    let over = table.turns().map(over).max()?;
     let last_link = |stream: EthernetStream<'_>| {
         let len = view.secured_len(&stream);
         let over = |(name, node): (NetworkName, &NodeId)| {

@@ -417,6 +417,16 @@ impl<'p> EthernetStream<'p> {
         datagrams::frames(self.datagram.as_ref())
     }
 
+    /// Of a stream in slots: which frame of its message goes in the slot with this number in the cluster cycle, from 0.
+    pub fn frame_in(&self, instance: u32) -> u32 {
+        instance % self.frames()
+    }
+
+    /// True if the last frame of a message goes in the slot with this number in the cluster cycle.
+    pub fn is_last_in(&self, instance: u32) -> bool {
+        self.frame_in(instance) + 1 == self.frames()
+    }
+
     /// What its tags add to a frame `[byte]`.
     pub fn tag_len(&self) -> u32 {
         tags_len(self.tag, self.copies)
@@ -471,6 +481,11 @@ impl<'p> Ethernet<'p> {
         let sharers: Vec<Option<usize>> = self.sub_virtual_links(stream).map(|sharer| sharer.entry).collect();
         let is_of = |entry: usize| stream.entry == Some(entry) || sharers.contains(&Some(entry));
         self.segment.stream_filters.of(switch, from, is_of, priority)
+    }
+
+    /// Which of the streams that share its virtual link one is, from 0; `None` if it shares none.
+    pub fn sub_link(self, stream: &EthernetStream<'_>) -> Option<u8> {
+        self.sub_virtual_links(stream).position(|other| other.id == stream.id).map(|place| place as u8)
     }
 
     /// Stations with an interface to it.

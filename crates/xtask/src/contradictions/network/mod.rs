@@ -21,7 +21,7 @@ use self::chance::{Chance, mixed};
 use self::draw::{any_stream, application, collect, host_interface, node, regulate, segment, threats, wiring};
 use self::extras::{BY_CYCLE, PROTECTIONS, extras};
 use self::groups::{cluster, failure, group, time_aware};
-use self::messages::lengthen;
+use self::messages::{lengthen, lengthen_in_slots};
 use self::ports::ports;
 use self::redundancy::{networks, ring};
 
@@ -294,6 +294,7 @@ impl Network {
             network.applications(style);
         }
         lengthen(&mut Chance::new(seed, 40), &mut network, everything);
+        lengthen_in_slots(&mut Chance::new(seed, 61), &mut network);
         network
     }
 
