@@ -10,8 +10,7 @@ const SHARERS_MAX: i64 = 4;
 
 /// Gives a stream of a segment companions that share its virtual link, if there is a stream that can have some.
 pub(super) fn share(chance: &mut Chance, on: usize, network: &mut Network, style: Style) {
-    // A filter cannot tell the streams of a virtual link apart.
-    if network.segments[on].table.contains("stream_filters = ") || !chance.percent(60) {
+    if !chance.percent(60) {
         return;
     }
     let can_share: Vec<usize> = (0..network.streams.len()).filter(|index| leads(network, *index, on)).collect();
