@@ -108,7 +108,7 @@ fn filters_gates_and_meters_become_what_is_written() {
 fn the_first_filter_that_matches_a_frame_is_the_one_that_judges_it() {
     let plan = plan(FILTERS);
     let found = |switch, from, entry, priority| {
-        filters(&plan).of(switch, from, entry, priority).map(|filter| filter.name.as_str())
+        filters(&plan).of(switch, from, |own| entry == Some(own), priority).map(|filter| filter.name.as_str())
     };
     let [camera, radar] = [0, 1].map(|node| Neighbour::Station(NodeId(node)));
     assert_eq!(found(0, camera, Some(0), 1), Some("picture"));
