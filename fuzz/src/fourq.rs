@@ -1,11 +1,11 @@
 //! FourQ: bytes taken for public keys and for signatures.
 
-use chronoseal_fourq::internals::{Affine, Field, Mulx, Portable, Scalar};
+use chronoseal_fourq::internals::{Affine, Field, Mulx, Portable, Scalar, Vectors};
 use chronoseal_fourq::{Error, ecdh, internals, schnorrq};
 
 /// 32 bytes as a point: what is accepted lies on the curve and is encoded by these very bytes, and both kinds of public
-/// key agree on it; a key that is accepted gives both sides of an exchange the same secret. Assembly and portable code
-/// decode the same and come to the same multiples.
+/// key agree on it; a key that is accepted gives both sides of an exchange the same secret. Vectors, assembly and portable
+/// code decode the same and come to the same multiples.
 pub fn fourq_point(data: &[u8]) {
     let Some((bytes, rest)) = data.split_first_chunk::<32>() else { return };
     let agreement = ecdh::PublicKey::from_bytes(bytes);
@@ -22,10 +22,12 @@ pub fn fourq_point(data: &[u8]) {
             assert_eq!(outcome.is_err(), bool::from(cleared.is_identity()));
         }
     }
-    if let (Some(mulx), Some(secret)) = (Mulx::detect(), rest.first_chunk::<32>()) {
-        assert_eq!(decoded, Affine::decode_vartime(bytes, mulx));
-        if let Ok(point) = decoded {
-            assert_eq!(multiples(&point, secret, mulx), multiples(&point, secret, Portable));
+    if let Some(secret) = rest.first_chunk::<32>() {
+        if let Some(mulx) = Mulx::detect() {
+            compare(bytes, secret, mulx);
+        }
+        if let Some(vectors) = Vectors::detect() {
+            compare(bytes, secret, vectors);
         }
     }
     if let (Ok(peer), Some(secret)) = (agreement, rest.first_chunk::<32>()) {
@@ -39,6 +41,15 @@ pub fn fourq_point(data: &[u8]) {
             let (one, other) = (generator.agree(&public), ours.agree(&there));
             assert_eq!(one.expect("order N").as_bytes(), other.expect("order N").as_bytes());
         }
+    }
+}
+
+/// `field` and portable code decode the same and come to the same multiples.
+fn compare<F: Field>(bytes: &[u8; 32], secret: &[u8; 32], field: F) {
+    let decoded = Affine::decode_vartime(bytes, Portable);
+    assert_eq!(decoded, Affine::decode_vartime(bytes, field));
+    if let Ok(point) = decoded {
+        assert_eq!(multiples(&point, secret, field), multiples(&point, secret, Portable));
     }
 }
 

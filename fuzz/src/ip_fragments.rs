@@ -20,12 +20,8 @@ pub fn message(identification: u16) -> Vec<Vec<u8>> {
     let mut datagram: Vec<u8> = (0..CUT.datagram_len as u8).collect();
     udp::emit(&mut datagram);
     udp::fill_checksum(&mut datagram, ENDS);
-    let header = Header {
-        source: ENDS.source,
-        destination: ENDS.destination,
-        identification,
-        protocol: ipv4::PROTOCOL_UDP,
-    };
+    let header =
+        Header { source: ENDS.source, destination: ENDS.destination, identification, protocol: ipv4::PROTOCOL_UDP };
     let fragment = |number: usize| {
         let offset = number * CUT.fragment_len;
         let data = &datagram[offset..offset + CUT.len_at(offset)];

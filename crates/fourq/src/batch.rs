@@ -10,14 +10,15 @@
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
+use crate::accumulator::{Accumulator, Program};
 use crate::decomposition::{COLUMNS, Digits, decompose};
-use crate::double_base::{BaseDigits, WindowDigits};
+use crate::double_base::{BaseDigits, WindowDigits, signed};
 use crate::error::Error;
 use crate::field::{Field, with_field};
-use crate::point::{Affine, Cached, Extended};
+use crate::point::{Affine, Extended};
 use crate::scalar::Scalar;
 use crate::schnorrq::{Signature, VerifyingKey, challenge};
-use crate::table::{CachedWords, Table, negate};
+use crate::table::{CachedWords, Table};
 use crate::variable_base::table;
 
 /// Signatures in one equation: their tables lie on the stack, 2.3 KiB each.
@@ -85,32 +86,36 @@ fn verify_chunk_vartime<F: Field>(items: &[BatchItem<'_>], rng: &mut ChaCha20Rng
             key_table: table(&item.key.point, field),
         });
     }
-    let base = BaseDigits::new(&generator_factor);
-
-    let mut sum = Extended::IDENTITY;
-    for column in (0..COMMITMENT_COLUMNS).rev() {
-        sum.double(field);
-        for term in terms.iter().flatten() {
-            if let Some((index, negative)) = term.commitment_digits.at(column) {
-                sum.add(&signed(&term.commitment_table[index], negative), field);
-            }
-            if column < COLUMNS {
-                let (negative, index) = term.key_digits.column(column);
-                sum.add(&signed(&term.key_table.0[index as usize], negative), field);
-            }
-        }
-        if column < COLUMNS {
-            base.add_column(&mut sum, column, field);
-        }
-    }
+    let equation = Equation { terms: &terms, base: &BaseDigits::new(&generator_factor) };
+    let sum = field.sum(&Extended::IDENTITY, equation);
     if sum.clear_cofactor(field).is_identity().into() { Ok(()) } else { Err(Error::Signature) }
 }
 
-/// The point of `words`, or its negative where `negative` is all ones.
-fn signed(words: &CachedWords, negative: u64) -> Cached {
-    let mut words = *words;
-    negate(&mut words, negative);
-    Cached::from_words(&words)
+/// The left side of the equation.
+struct Equation<'a> {
+    terms: &'a [Option<Term>],
+    base: &'a BaseDigits,
+}
+
+impl Program for Equation<'_> {
+    #[inline(always)]
+    fn run<A: Accumulator>(self, sum: &mut A) {
+        for column in (0..COMMITMENT_COLUMNS).rev() {
+            sum.double();
+            for term in self.terms.iter().flatten() {
+                if let Some((index, negative)) = term.commitment_digits.at(column) {
+                    sum.add(&signed(&term.commitment_table[index], negative));
+                }
+                if column < COLUMNS {
+                    let (negative, index) = term.key_digits.column(column);
+                    sum.add(&signed(&term.key_table.0[index as usize], negative));
+                }
+            }
+            if column < COLUMNS {
+                self.base.add_column(sum, column);
+            }
+        }
+    }
 }
 
 /// P, 3P, 5P, ...

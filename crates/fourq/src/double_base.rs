@@ -6,12 +6,13 @@
 //!
 //! Source: Moeller, "Algorithms for multi-exponentiation", SAC 2001 (interleaving).
 
+use crate::accumulator::{Accumulator, Program};
 use crate::decomposition::{COLUMNS, Digits, decompose};
 use crate::field::Field;
 use crate::generated::windows::WINDOWS;
-use crate::point::{Cached, CachedAffine, Extended};
+use crate::point::{Cached, Extended};
 use crate::scalar::Scalar;
-use crate::table::{AffineWords, negate};
+use crate::table::{AffineWords, CachedWords, Table, negate};
 use crate::variable_base::table;
 
 /// Width of the base point's windows `[bit]`.
@@ -24,23 +25,48 @@ pub(crate) type WindowTable = [[AffineWords; BASE_ENTRIES]; 4];
 /// `a G + b point` in variable time; `point` must have order N or be the identity.
 #[must_use]
 pub fn double_multiply_vartime<F: Field>(a: &Scalar, b: &Scalar, point: &Extended, field: F) -> Extended {
-    let base = BaseDigits::new(a);
-    let table = table(point, field);
-    let digits = Digits::recode(decompose(b.words()));
-    let entry = |column| {
-        let (negative, index) = digits.column(column);
-        let mut words = table.0[index as usize];
-        negate(&mut words, negative);
-        Cached::from_words(&words)
+    let columns = Columns {
+        base: &BaseDigits::new(a),
+        table: &table(point, field),
+        digits: &Digits::recode(decompose(b.words())),
     };
-    let mut sum = entry(COLUMNS - 1).to_extended(field);
-    base.add_column(&mut sum, COLUMNS - 1, field);
-    for column in (0..COLUMNS - 1).rev() {
-        sum.double(field);
-        sum.add(&entry(column), field);
-        base.add_column(&mut sum, column, field);
+    field.sum(&Cached::from_words(&columns.entry(COLUMNS - 1)).to_extended(field), columns)
+}
+
+/// What is added in the first column beside the first entry, and for every other one: a doubling, and what the column adds.
+#[derive(Clone, Copy)]
+struct Columns<'a> {
+    base: &'a BaseDigits,
+    table: &'a Table<16, 8>,
+    digits: &'a Digits,
+}
+
+impl Columns<'_> {
+    #[inline(always)]
+    fn entry(&self, column: usize) -> CachedWords {
+        let (negative, index) = self.digits.column(column);
+        signed(&self.table.0[index as usize], negative)
     }
-    sum
+}
+
+impl Program for Columns<'_> {
+    #[inline(always)]
+    fn run<A: Accumulator>(self, sum: &mut A) {
+        self.base.add_column(sum, COLUMNS - 1);
+        for column in (0..COLUMNS - 1).rev() {
+            sum.double();
+            sum.add(&self.entry(column));
+            self.base.add_column(sum, column);
+        }
+    }
+}
+
+/// The words of a point, or those of its negative where `negative` is all ones.
+#[inline(always)]
+pub(crate) fn signed<const WORDS: usize>(words: &[u64; WORDS], negative: u64) -> [u64; WORDS] {
+    let mut words = *words;
+    negate(&mut words, negative);
+    words
 }
 
 /// A multiple of the base point: for each of its four parts, windows.
@@ -54,12 +80,10 @@ impl BaseDigits {
 
     /// Adds what stands in `column`.
     #[inline(always)]
-    pub(crate) fn add_column<F: Field>(&self, sum: &mut Extended, column: usize, field: F) {
+    pub(crate) fn add_column<A: Accumulator>(&self, sum: &mut A, column: usize) {
         for (digits, table) in self.0.iter().zip(&WINDOWS) {
             if let Some((index, negative)) = digits.at(column) {
-                let mut words = table[index];
-                negate(&mut words, negative);
-                sum.add_affine(&CachedAffine::from_words(&words), field);
+                sum.add_affine(&signed(&table[index], negative));
             }
         }
     }

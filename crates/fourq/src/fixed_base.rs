@@ -9,11 +9,12 @@
 
 use zeroize::Zeroize;
 
+use crate::accumulator::{Accumulator, Program};
 use crate::field::Field;
 use crate::generated::comb::COMB;
 use crate::point::{CachedAffine, Extended};
 use crate::scalar::{Scalar, add_words};
-use crate::table::Table;
+use crate::table::{Table, Words};
 
 /// Combs.
 pub(crate) const COMBS: usize = 10;
@@ -38,22 +39,35 @@ pub fn multiply_generator<F: Field>(k: &Scalar, field: F) -> Extended {
         bits[i] = bits[i] >> 1 | if i < 3 { bits[i + 1] << 63 } else { 0 };
     }
 
-    let mut sum = signed_entry(&bits, 0, SPACING - 1, field).to_extended();
-    for turn in 1..SPACING * COMBS {
-        // Before the doubling, which need not wait for it.
-        let entry = signed_entry(&bits, turn % COMBS, SPACING - 1 - turn / COMBS, field);
-        if turn % COMBS == 0 {
-            sum.double(field);
-        }
-        sum.add_affine(&entry, field);
-    }
+    let first = CachedAffine::from_words(&signed_entry(&bits, 0, SPACING - 1, field).0).to_extended();
+    let sum = field.sum(&first, Turns { bits: &bits, field });
     bits.zeroize();
     sum
 }
 
+/// What every turn but the first one adds.
+struct Turns<'a, F> {
+    bits: &'a [u64; 4],
+    field: F,
+}
+
+impl<F: Field> Program for Turns<'_, F> {
+    #[inline(always)]
+    fn run<A: Accumulator>(self, sum: &mut A) {
+        for turn in 1..SPACING * COMBS {
+            // Before the doubling, which need not wait for it.
+            let entry = signed_entry(self.bits, turn % COMBS, SPACING - 1 - turn / COMBS, self.field);
+            if turn % COMBS == 0 {
+                sum.double();
+            }
+            sum.add_affine(&entry.0);
+        }
+    }
+}
+
 /// What `comb` adds in `step`.
 #[inline(always)]
-fn signed_entry<F: Field>(bits: &[u64; 4], comb: usize, step: usize, field: F) -> CachedAffine {
+fn signed_entry<F: Field>(bits: &[u64; 4], comb: usize, step: usize, field: F) -> Words<12> {
     let bit = |tooth: usize| {
         let place = (comb * TEETH + tooth) * SPACING + step;
         bits[place / 64] >> (place % 64) & 1
@@ -61,6 +75,5 @@ fn signed_entry<F: Field>(bits: &[u64; 4], comb: usize, step: usize, field: F) -
     let index = bit(0) | bit(1) << 1 | bit(2) << 2 | bit(3) << 3;
     // A negative last tooth: the entry with all signs turned, negated.
     let negative = bit(TEETH - 1).wrapping_sub(1);
-    let words = field.lookup(&COMB[comb], (index ^ negative) & (COMB_ENTRIES as u64 - 1), negative);
-    CachedAffine::from_words(&words.0)
+    field.lookup(&COMB[comb], (index ^ negative) & (COMB_ENTRIES as u64 - 1), negative)
 }

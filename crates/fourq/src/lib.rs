@@ -2,7 +2,7 @@
 //!
 //! This crate draws no random numbers, derives no keys from a shared secret, allocates nothing and contains no `unsafe`
 //! code. Where the processor has BMI2 and AVX2, which is asked once, `chronoseal-fourq-mulx` multiplies in its place, in
-//! assembly; [`engine`] tells. It does not interoperate with SchnorrQ over another hash than SHA-512. Where secrets flow, neither branches nor
+//! assembly, and where it has AVX-512 IFMA as well, `chronoseal-fourq-ifma` doubles and adds points; [`engine`] tells. It does not interoperate with SchnorrQ over another hash than SHA-512. Where secrets flow, neither branches nor
 //! addresses depend on them; what runs in variable time says so in its name or its documentation and sees public data only.
 //!
 //! The types that matter are [`ecdh::SecretKey`] with [`ecdh::PublicKey`], and [`schnorrq::SigningKey`] with
@@ -27,6 +27,7 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+mod accumulator;
 pub mod batch;
 mod decomposition;
 mod double_base;
@@ -52,6 +53,8 @@ pub use error::{EncodingError, Error};
 /// What computes. The results are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
+    /// Sums of points in vectors of AVX-512 IFMA, the rest as for [`Engine::Mulx`].
+    Ifma,
     /// Assembly for BMI2 and AVX2.
     Mulx,
     /// Safe code for any processor.
@@ -61,18 +64,25 @@ pub enum Engine {
 /// What computes on this processor.
 #[must_use]
 pub fn engine() -> Engine {
-    if chronoseal_fourq_mulx::Mulx::detect().is_some() { Engine::Mulx } else { Engine::Portable }
+    if field::Vectors::detect().is_some() {
+        Engine::Ifma
+    } else if chronoseal_fourq_mulx::Mulx::detect().is_some() {
+        Engine::Mulx
+    } else {
+        Engine::Portable
+    }
 }
 
 /// The parts, for analysis and benches: no promise of stability, and nothing here guards against misuse. Methods whose
 /// names end in `_by` belong to them: they let a caller choose who computes.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::double_base::double_multiply_vartime;
     pub use chronoseal_fourq_mulx::Mulx;
 
+    pub use crate::accumulator::{Accumulator, Program};
+    pub use crate::double_base::double_multiply_vartime;
     pub use crate::endomorphism::{phi, psi};
-    pub use crate::field::{Field, Portable};
+    pub use crate::field::{Field, Portable, Vectors};
     pub use crate::fixed_base::multiply_generator;
     pub use crate::fp::Fp;
     pub use crate::fp2::Fp2;

@@ -17,9 +17,11 @@
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroize;
 
+use crate::accumulator::{Accumulator, Program};
 use crate::field::Field;
 use crate::fp2::Fp2;
 use crate::generated::small_order::SMALL_ORDER;
+use crate::table::CachedWords;
 
 /// The curve's parameter d.
 pub const D: Fp2 = Fp2::new(0x0000_0000_0000_00e4_0000_0000_0000_0142, 0x5e47_2f84_6657_e0fc_b382_1488_f1fc_0c8d);
@@ -172,14 +174,18 @@ impl Extended {
     #[must_use]
     pub fn clear_cofactor<F: Field>(&self, field: F) -> Self {
         // 392 = 8 (16 * 3 + 1).
-        let p = self.to_cached(field);
-        let mut multiple = *self;
-        multiple.double(field);
-        multiple.add(&p, field);
-        multiple.double_times(4, field);
-        multiple.add(&p, field);
-        multiple.double_times(3, field);
-        multiple
+        struct Cofactor(CachedWords);
+        impl Program for Cofactor {
+            #[inline(always)]
+            fn run<A: Accumulator>(self, sum: &mut A) {
+                sum.double();
+                sum.add(&self.0);
+                sum.double_times(4);
+                sum.add(&self.0);
+                sum.double_times(3);
+            }
+        }
+        field.sum(self, Cofactor(self.to_cached(field).to_words()))
     }
 
     /// The affine form.

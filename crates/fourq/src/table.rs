@@ -4,9 +4,10 @@ use core::hint::black_box;
 
 pub(crate) use chronoseal_fourq_mulx::{Table, Words};
 
+use crate::field::Field;
 use crate::fp::P;
 use crate::fp2::Fp2;
-use crate::point::{Cached, CachedAffine};
+use crate::point::{Cached, CachedAffine, Extended};
 
 /// [`CachedAffine`] as words.
 pub(crate) type AffineWords = [u64; 12];
@@ -79,6 +80,23 @@ impl Cached {
             z_twice: element(words, 2),
             t_2d: element(words, 3),
         }
+    }
+}
+
+impl Extended {
+    /// The words of X, Y, Z and T.
+    #[inline(always)]
+    pub(crate) fn to_words<F: Field>(self, field: F) -> CachedWords {
+        let mut words = [0; 16];
+        write(&mut words, &[self.x, self.y, self.z, field.mul(&self.ta, &self.tb)]);
+        words
+    }
+
+    /// The point of `words`.
+    #[inline(always)]
+    pub(crate) fn from_words(words: &CachedWords) -> Self {
+        let [x, y, z, ta] = core::array::from_fn(|i| element(words, i));
+        Self { x, y, z, ta, tb: Fp2::ONE }
     }
 }
 

@@ -4,33 +4,53 @@
 
 use zeroize::Zeroize;
 
+use crate::accumulator::{Accumulator, Program};
 use crate::decomposition::{COLUMNS, Digits, decompose};
 use crate::endomorphism::{phi_and_psi, psi};
 use crate::field::Field;
 use crate::point::{Cached, Extended};
-use crate::table::Table;
+use crate::table::{Table, Words};
 
 /// `k` times `point`, for any `k` of 256 bits, least significant word first; constant time.
 ///
 /// `point` must have order N or be the identity: clear the cofactor first.
 #[must_use]
 pub fn multiply<F: Field>(k: &[u64; 4], point: &Extended, field: F) -> Extended {
-    let table = table(point, field);
-    let digits = Digits::recode(decompose(k));
-    let entry = |column| {
-        let (negative, index) = digits.column(column);
-        Cached::from_words(&field.lookup(&table, index, negative).0)
-    };
-
-    let mut addend = entry(COLUMNS - 1);
-    let mut sum = addend.to_doubling_operand();
-    for column in (0..COLUMNS - 1).rev() {
-        addend = entry(column);
-        sum.double(field);
-        sum.add(&addend, field);
-    }
-    addend.zeroize();
+    let columns = Columns { table: &table(point, field), digits: &Digits::recode(decompose(k)), field };
+    let mut first = Cached::from_words(&columns.entry(COLUMNS - 1).0);
+    let sum = field.sum(&first.to_doubling_operand(), columns);
+    first.zeroize();
     sum
+}
+
+/// For every column but the first: a doubling, and what the column adds.
+#[derive(Clone, Copy)]
+struct Columns<'a, F> {
+    table: &'a Table<16, 8>,
+    digits: &'a Digits,
+    field: F,
+}
+
+impl<F: Field> Columns<'_, F> {
+    #[inline(always)]
+    fn entry(&self, column: usize) -> Words<16> {
+        let (negative, index) = self.digits.column(column);
+        self.field.lookup(self.table, index, negative)
+    }
+}
+
+impl<F: Field> Program for Columns<'_, F> {
+    #[inline(always)]
+    fn run<A: Accumulator>(self, sum: &mut A) {
+        let mut addend = Words([0; 16]);
+        for column in (0..COLUMNS - 1).rev() {
+            // Before the doubling, which need not wait for it.
+            addend = self.entry(column);
+            sum.double();
+            sum.add(&addend.0);
+        }
+        addend.0.zeroize();
+    }
 }
 
 /// P with every sum of phi(P), psi(P), psi(phi(P)): bits 0, 1 and 2 of the index.

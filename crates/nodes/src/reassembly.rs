@@ -106,7 +106,8 @@ impl Reassembly {
         }
     }
 
-    fn is_cut_so(&self, packet: &Packet<'_>) -> bool {
+    /// True if a fragment is cut as the stream's messages are.
+    pub fn is_cut_so(&self, packet: &Packet<'_>) -> bool {
         let cut = &self.config.cut;
         let len = cut.len_at(packet.offset);
         len > 0 && packet.data.len() == len && packet.more_fragments != cut.is_last(packet.offset)

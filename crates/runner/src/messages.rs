@@ -49,6 +49,18 @@ impl Messages {
             (EventKind::Discarded(DiscardReason::Interrupted | DiscardReason::FrameMissing), _) => {
                 self.0.remove(&key).map_or(About::Frame, About::Ended)
             }
+            // A copy ends nothing, neither does one that comes out of order. Copies of a message are counted by its first frame.
+            (EventKind::Discarded(reason), Some(frame))
+                if reason == DiscardReason::CopyEliminated
+                    && describers[usize::from(frame.label.segment)].part(frame.bytes) == MessagePart::Continues =>
+            {
+                About::Piece
+            }
+            (EventKind::Discarded(DiscardReason::CopyEliminated | DiscardReason::OutOfSequence), Some(frame))
+                if describers[usize::from(frame.label.segment)].part(frame.bytes) == MessagePart::Begins =>
+            {
+                About::Frame
+            }
             (EventKind::Delivered | EventKind::Relayed | EventKind::Discarded(_), Some(frame))
                 if describers[usize::from(frame.label.segment)].part(frame.bytes) != MessagePart::Whole =>
             {

@@ -102,3 +102,35 @@ fn a_slot_over_the_network_that_fails_is_lost_from_then_on() {
     assert!((61..=64).contains(&elevator.discarded["link-down"]), "{elevator:?}");
     assert_eq!(elevator.in_time + elevator.discarded_total(), 125);
 }
+
+/// `altitude` with messages of three frames.
+fn long(text: &str) -> String {
+    let (before, from) = text.split_at(text.find("name = \"altitude\"").expect("it is there"));
+    let own = from.replacen("period = \"8ms\"", "period = \"40ms\"", 1);
+    let at = own.find("length = \"").expect("it has a length");
+    let rest = own[at..].split_once('\n').expect("another key follows").1;
+    format!("{before}{}length = \"3500B\"\n{rest}", &own[..at])
+}
+
+#[test]
+fn a_message_of_several_frames_counts_once_and_so_does_each_of_its_copies() {
+    let whole = run(&long(&cockpit()));
+    let altitude = account(&whole, "altitude");
+    assert_eq!((altitude.sent, altitude.in_time + altitude.in_flight, altitude.discarded_total()), (25, 25, 0));
+    let Copies { eliminated, lost, repeated } = altitude.copies;
+    assert!(
+        eliminated + lost + altitude.in_flight >= 25 && eliminated + lost <= 25 && repeated == 0,
+        "{:?}",
+        altitude.copies
+    );
+    assert!((11..=14).contains(&eliminated), "{eliminated}");
+    // Over both networks frames are lost: what is lost then is counted once.
+    let noisy = long(&cockpit()).replace(
+        "failures = [",
+        "frame_losses = [{ link = [\"display\", \"b1\"], ratio = 0.3 }, { link = [\"display\", \"a2\"], ratio = 0.3 }]\nfailures = [",
+    );
+    let noisy = run(&noisy);
+    let altitude = account(&noisy, "altitude");
+    assert_eq!(altitude.sent, 25);
+    assert!(altitude.discarded_total() > 0 && altitude.unaccounted == 0, "{altitude:?}");
+}

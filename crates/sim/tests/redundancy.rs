@@ -358,3 +358,48 @@ fn where_noise_takes_frames_a_receiver_has_time_to_open_both_copies() {
     };
     assert_eq!((processor(&costly), processor(&noisy)), (Duration::from_us(30), Duration::from_us(60)));
 }
+
+/// The same with messages of three frames, of which one goes in each gap.
+fn long() -> String {
+    TWO.replace("period = \"8ms\"\nlength = \"985B\"", "period = \"32ms\"\nlength = \"4000B\"")
+        .replace("duration = \"1s\"", "duration = \"990ms\"")
+}
+
+#[test]
+fn of_a_message_of_several_frames_each_comes_over_both_networks_and_is_taken_once() {
+    for text in [long(), long().replace("name = \"two-networks\"", "name = \"two-networks\"\nfidelity = \"timing\"")] {
+        let told = told(&text);
+        assert_eq!(told.delivered, (0..31).collect::<Vec<_>>());
+        assert_eq!(told.discarded, BTreeMap::from([(DiscardReason::CopyEliminated, 3 * 31)]));
+        assert_eq!(bounded(&plan(&text)).risks, []);
+    }
+    let protected = told(&long().replace("length = \"4000B\"", "length = \"3900B\"\nprotection = \"tagged\""));
+    assert_eq!(protected.delivered, (0..31).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_network_that_fails_amid_a_message_loses_none() {
+    for switch in ["left", "right"] {
+        // The second and the third frame of a message leave 8 and 16 ms behind its first.
+        for at in ["481ms", "489ms", "497ms"] {
+            let text = with_failure(&long(), switch).replace("504ms", at);
+            assert_eq!(told(&text).delivered, (0..31).collect::<Vec<_>>(), "{switch} fails at {at}");
+            assert_eq!(bounded(&plan(&text)).risks, [], "the other network is enough");
+        }
+    }
+}
+
+#[test]
+fn noise_on_one_network_loses_no_message_as_long_as_copies_come_before_the_next_frame() {
+    let noise = "frame_losses = [{ link = [\"sensor\", \"left\"], ratio = 0.3 }]\nswitches = [";
+    let near = long().replace("switches = [", noise);
+    assert_eq!(told(&near).delivered, (0..31).collect::<Vec<_>>());
+    assert_eq!(bounded(&plan(&near)).risks, []);
+    // On a slower network the copy comes behind the next frame: 8 ms are less than 12.
+    let far = near
+        .replace("rate = \"10Mbit/s\"", "rate = \"1Mbit/s\"")
+        .replace("bag = \"8ms\"", "bag = \"8ms\", skew_max = \"20ms\"");
+    assert!(told(&far).delivered.len() < 31);
+    let risks = bounded(&plan(&far)).risks;
+    assert!(risks.iter().any(|risk| matches!(risk.cause, Cause::Skew { .. } | Cause::LinkFull { .. })), "{risks:?}");
+}

@@ -299,3 +299,42 @@ fn where_copies_meet_one_goes_on() {
     assert_eq!(told(&failing).delivered, all.delivered);
     assert_eq!(bounded(&plan(&failing)).risks, []);
 }
+
+/// The same with messages of three frames.
+fn long() -> String {
+    RING.replace("period = \"8ms\"\nlength = \"976B\"", "period = \"32ms\"\nlength = \"4000B\"")
+        .replace("duration = \"1s\"", "duration = \"990ms\"")
+}
+
+#[test]
+fn each_frame_of_a_message_of_several_bears_its_number_and_is_taken_once() {
+    for text in [long(), long().replace("length = \"4000B\"", "length = \"3900B\"\nprotection = \"tagged\"")] {
+        let told = told(&text);
+        assert_eq!(told.tags, (0..3 * 31).collect::<Vec<_>>());
+        assert_eq!(told.delivered, (0..31).collect::<Vec<_>>());
+        assert_eq!(told.discarded, BTreeMap::from([(DiscardReason::CopyEliminated, 3 * 31)]));
+        assert_eq!(bounded(&plan(&text)).risks, []);
+    }
+}
+
+#[test]
+fn a_way_that_fails_amid_a_message_loses_none() {
+    for link in [["front", "left"], ["right", "front"], ["left", "rear"]] {
+        // The frames of a message are on their way for about 4 ms over the slower link, and for less than 1 ms over the others.
+        for at in ["480.2ms", "480.3ms", "480.6ms", "482ms", "483ms"] {
+            let text = with_failure(&long(), link).replace("504ms", at);
+            assert_eq!(told(&text).delivered, (0..31).collect::<Vec<_>>(), "{link:?} fails at {at}");
+            assert_eq!(bounded(&plan(&text)).risks, [], "the other way is enough");
+        }
+    }
+}
+
+#[test]
+fn noise_on_one_way_can_lose_messages_of_several_frames_and_check_says_so() {
+    let noise = "frame_losses = [{ link = [\"front\", \"left\"], ratio = 0.3 }]\nswitches = [";
+    let text = long().replace("switches = [", noise);
+    assert!(told(&text).delivered.len() < 31);
+    let risks = bounded(&plan(&text)).risks;
+    assert!(risks.iter().any(|risk| matches!(risk.cause, Cause::FragmentOvertaken { .. })), "{risks:?}");
+    assert_eq!(bounded(&plan(&RING.replace("switches = [", noise))).risks, [], "single frames come the other way");
+}

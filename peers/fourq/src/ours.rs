@@ -1,15 +1,17 @@
-//! This project's FourQ, as it chooses to compute on this processor, and by its portable code.
+//! This project's FourQ, as it chooses to compute on this processor, and in the other ways it could.
 
 use std::hint::black_box;
 
 use chronoseal_fourq::batch::{BatchItem, verify_batch_vartime};
-use chronoseal_fourq::internals::{Field, Mulx, Portable};
+use chronoseal_fourq::internals::{Field, Mulx, Portable, Vectors};
 use chronoseal_fourq::{ecdh, schnorrq};
 
 use crate::Operation;
 
 /// Row of what a caller gets.
 pub const LIBRARY: &str = "chronoseal-fourq";
+/// Row of the assembly without vectors where it is not what a caller gets.
+const ASSEMBLY: &str = "chronoseal-fourq, assembly";
 /// Row of the portable code where it is not what a caller gets.
 const PORTABLE: &str = "chronoseal-fourq, portable";
 /// Signatures in a batch.
@@ -17,10 +19,19 @@ const BATCH_LEN: usize = 16;
 
 /// All operations.
 pub fn operations() -> Vec<Operation> {
-    let mut operations = match Mulx::detect() {
-        Some(mulx) => [single(LIBRARY, mulx), single(PORTABLE, Portable)].into_iter().flatten().collect(),
-        None => single(LIBRARY, Portable),
-    };
+    let mut operations = Vec::new();
+    let mut name = [PORTABLE, ASSEMBLY, LIBRARY];
+    if let Some(vectors) = Vectors::detect() {
+        operations.extend(single(LIBRARY, vectors));
+    } else {
+        name = [PORTABLE, LIBRARY, LIBRARY];
+    }
+    if let Some(mulx) = Mulx::detect() {
+        operations.extend(single(name[1], mulx));
+    } else {
+        name[0] = LIBRARY;
+    }
+    operations.extend(single(name[0], Portable));
     operations.push(batch());
     operations
 }

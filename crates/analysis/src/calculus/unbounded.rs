@@ -117,6 +117,11 @@ pub enum Combination {
         "a preemptable class (802.1Qbu) under gates of its own (802.1Qbv): a frame that is interrupted may not end before its gate closes; make the class express, or leave its gate open"
     )]
     InterruptedUnderGates,
+    /// Windows are those of one list, and then those of another.
+    #[error(
+        "gates whose list is replaced during the run (802.1Qbv, List Config): what waits when one list ends and the other begins is not bounded here by service curves; frames are followed through both lists where streams have an `offset` and find their gates open under either"
+    )]
+    ListChanges,
 }
 
 /// What is wrong with a curve.

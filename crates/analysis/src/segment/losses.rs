@@ -178,6 +178,11 @@ pub enum Cause {
         /// The share of them that does not come there `[10^-9]`, rounded up.
         lost_ppb: u64,
     },
+    /// A message has several frames, of which noise takes one on one of its ways, so that its copy comes behind the next frame.
+    FragmentOvertaken {
+        /// The two ends of the link with noise.
+        ends: [NodeId; 2],
+    },
     /// Frames that keep clocks together are lost by noise on a link.
     ClockFramesLost {
         /// Its two ends.
@@ -398,6 +403,12 @@ impl Cause {
                 plan.node_name(*other),
                 *lost_ppb as f64 / 1e7,
                 plan.node_name(*node)
+            ),
+            Self::FragmentOvertaken { ends: [one, other] } => format!(
+                "frames are lost over the link between `{}` and `{}`; of a message of several frames the copy of a lost one can come behind \
+                 the next frame, out of order, and the message is lost: lead its copies over links without `frame_losses`",
+                plan.node_name(*one),
+                plan.node_name(*other)
             ),
             Self::ClockFramesLost { ends: [one, other] } => format!(
                 "frames are lost over the link between `{}` and `{}`, among them those that keep the clocks behind it together: take the \

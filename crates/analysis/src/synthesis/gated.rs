@@ -121,6 +121,13 @@ fn of_view(view: Ethernet<'_>, class: u8, written: Written) -> Result<GatedNetwo
         let class_of = segment.ports.of(port.end).map_or(OWN_CLASSES, |config| config.class_of);
         let is_station = matches!(port.end, PortEnd::Station(_));
         let gates = segment.ports.of(port.end).and_then(|config| config.gates.clone());
+        if gates.as_ref().is_some_and(|gates| gates.change.is_some()) {
+            let message = format!("the port of `{}` has an `admin` list", gated.network.link_name(link));
+            return Err(refuse(
+                message,
+                "write the lists of one schedule, without `admin`: a schedule is for all time",
+            ));
+        }
         gated.ports.push(GatedPort { link, is_station, class_of, gates });
     }
     for stream in view.streams() {

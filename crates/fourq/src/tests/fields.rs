@@ -1,26 +1,17 @@
 //! Whoever computes in the field, the bytes are the same: keys, shared secrets, signatures, and what is refused.
 
-use chronoseal_fourq_mulx::Mulx;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 use crate::ecdh::{PublicKey, SecretKey};
-use crate::field::Portable;
+use crate::field::{Field, Portable};
 use crate::fp::P;
 use crate::schnorrq::{Signature, SigningKey, VerifyingKey};
+use crate::tests::with_each_field;
 
 /// Cases of each kind; `FOURQ_DIFFERENTIAL_CASES` as in [`super::differential`].
 fn cases() -> usize {
     std::env::var("FOURQ_DIFFERENTIAL_CASES").map_or(20, |text| text.parse::<usize>().expect("a number") / 250)
-}
-
-/// The assembly, if this processor has the instructions.
-fn mulx() -> Option<Mulx> {
-    let mulx = Mulx::detect();
-    if mulx.is_none() {
-        println!("skipped: this processor lacks BMI2 or AVX2");
-    }
-    mulx
 }
 
 /// Secrets: random ones, and those at the edges of 256 bits.
@@ -38,60 +29,67 @@ fn secrets(rng: &mut ChaCha20Rng) -> impl Iterator<Item = [u8; 32]> {
 
 #[test]
 fn same_keys_and_shared_secrets() {
-    let Some(mulx) = mulx() else { return };
-    let mut rng = ChaCha20Rng::seed_from_u64(4);
-    let peers: Vec<[u8; 32]> = secrets(&mut rng).skip(1).collect();
-    for (bytes, peer) in secrets(&mut rng).zip(peers) {
-        let (secret, peer) = (SecretKey::from_bytes(bytes), SecretKey::from_bytes(peer).public_by(Portable));
-        assert_eq!(secret.public_by(mulx), secret.public_by(Portable), "{bytes:x?}");
-        let fast = secret.agree_by(&PublicKey::from_bytes_by(&peer, mulx).unwrap(), mulx);
-        let plain = secret.agree_by(&PublicKey::from_bytes_by(&peer, Portable).unwrap(), Portable);
-        let bytes_of = |shared: subtle::CtOption<crate::ecdh::SharedSecret>| {
-            Option::from(shared).map(|shared: crate::ecdh::SharedSecret| *shared.as_bytes())
-        };
-        assert_eq!(bytes_of(fast), bytes_of(plain), "{bytes:x?} {peer:x?}");
+    fn run<F: Field>(field: F) {
+        let mut rng = ChaCha20Rng::seed_from_u64(4);
+        let peers: Vec<[u8; 32]> = secrets(&mut rng).skip(1).collect();
+        for (bytes, peer) in secrets(&mut rng).zip(peers) {
+            let (secret, peer) = (SecretKey::from_bytes(bytes), SecretKey::from_bytes(peer).public_by(Portable));
+            assert_eq!(secret.public_by(field), secret.public_by(Portable), "{bytes:x?}");
+            let fast = secret.agree_by(&PublicKey::from_bytes_by(&peer, field).unwrap(), field);
+            let plain = secret.agree_by(&PublicKey::from_bytes_by(&peer, Portable).unwrap(), Portable);
+            let bytes_of = |shared: subtle::CtOption<crate::ecdh::SharedSecret>| {
+                Option::from(shared).map(|shared: crate::ecdh::SharedSecret| *shared.as_bytes())
+            };
+            assert_eq!(bytes_of(fast), bytes_of(plain), "{bytes:x?} {peer:x?}");
+        }
     }
+    with_each_field!(run);
 }
 
 #[test]
 fn same_signatures_and_verdicts() {
-    let Some(mulx) = mulx() else { return };
-    let mut rng = ChaCha20Rng::seed_from_u64(5);
-    for seed in secrets(&mut rng) {
-        let (fast, plain) = (SigningKey::from_seed_by(seed, mulx), SigningKey::from_seed_by(seed, Portable));
-        assert_eq!(fast.public(), plain.public(), "{seed:x?}");
-        let signature = fast.sign_by(&seed, mulx);
-        assert_eq!(signature, plain.sign_by(&seed, Portable), "{seed:x?}");
-        let mut changed = signature.to_bytes();
-        changed[usize::from(seed[7]) % 64] ^= 1 << (seed[8] % 8);
-        for signature in [signature, Signature::from_bytes(&changed)] {
-            let verdict = fast.verifying_key().verify_by(&seed, &signature, mulx);
-            assert_eq!(verdict, plain.verifying_key().verify_by(&seed, &signature, Portable), "{seed:x?}");
+    fn run<F: Field>(field: F) {
+        let mut rng = ChaCha20Rng::seed_from_u64(5);
+        for seed in secrets(&mut rng) {
+            let (fast, plain) = (SigningKey::from_seed_by(seed, field), SigningKey::from_seed_by(seed, Portable));
+            assert_eq!(fast.public(), plain.public(), "{seed:x?}");
+            let signature = fast.sign_by(&seed, field);
+            assert_eq!(signature, plain.sign_by(&seed, Portable), "{seed:x?}");
+            let mut changed = signature.to_bytes();
+            changed[usize::from(seed[7]) % 64] ^= 1 << (seed[8] % 8);
+            for signature in [signature, Signature::from_bytes(&changed)] {
+                let verdict = fast.verifying_key().verify_by(&seed, &signature, field);
+                assert_eq!(verdict, plain.verifying_key().verify_by(&seed, &signature, Portable), "{seed:x?}");
+            }
         }
     }
+    with_each_field!(run);
 }
 
 #[test]
 fn same_points_and_refusals() {
-    let Some(mulx) = mulx() else { return };
-    let mut rng = ChaCha20Rng::seed_from_u64(6);
-    let halves = [0, 1, 2, 9 << 64, 14 << 64, (1 << 126) - 1, 1 << 126, P - 1, P];
-    let edges = halves.iter().flat_map(|&re| {
-        halves.map(|im| {
-            let bytes = [re.to_le_bytes(), im.to_le_bytes()];
-            std::array::from_fn(|i| bytes[i / 16][i % 16])
-        })
-    });
-    for mut bytes in edges.chain(secrets(&mut rng)) {
-        for _ in 0..2 {
-            let (fast, plain) = (PublicKey::from_bytes_by(&bytes, mulx), PublicKey::from_bytes_by(&bytes, Portable));
-            assert_eq!(fast, plain, "{bytes:x?}");
-            let (fast, plain) =
-                (VerifyingKey::from_bytes_by(&bytes, mulx), VerifyingKey::from_bytes_by(&bytes, Portable));
-            assert_eq!(fast, plain, "{bytes:x?}");
-            // The other sign, and no reserved bit.
-            bytes[15] &= 0x7f;
-            bytes[31] ^= 0x80;
+    fn run<F: Field>(field: F) {
+        let mut rng = ChaCha20Rng::seed_from_u64(6);
+        let halves = [0, 1, 2, 9 << 64, 14 << 64, (1 << 126) - 1, 1 << 126, P - 1, P];
+        let edges = halves.iter().flat_map(|&re| {
+            halves.map(|im| {
+                let bytes = [re.to_le_bytes(), im.to_le_bytes()];
+                std::array::from_fn(|i| bytes[i / 16][i % 16])
+            })
+        });
+        for mut bytes in edges.chain(secrets(&mut rng)) {
+            for _ in 0..2 {
+                let (fast, plain) =
+                    (PublicKey::from_bytes_by(&bytes, field), PublicKey::from_bytes_by(&bytes, Portable));
+                assert_eq!(fast, plain, "{bytes:x?}");
+                let (fast, plain) =
+                    (VerifyingKey::from_bytes_by(&bytes, field), VerifyingKey::from_bytes_by(&bytes, Portable));
+                assert_eq!(fast, plain, "{bytes:x?}");
+                // The other sign, and no reserved bit.
+                bytes[15] &= 0x7f;
+                bytes[31] ^= 0x80;
+            }
         }
     }
+    with_each_field!(run);
 }

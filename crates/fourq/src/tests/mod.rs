@@ -33,6 +33,10 @@ macro_rules! with_each_field {
             Some(mulx) => $run(mulx),
             None => println!("only portable: this processor lacks BMI2 or AVX2"),
         }
+        match crate::field::Vectors::detect() {
+            Some(vectors) => $run(vectors),
+            None => println!("no vectors: this processor lacks AVX-512 IFMA"),
+        }
     };
 }
 use with_each_field;

@@ -64,6 +64,13 @@ pub enum Selection {
     Asynchronous,
 }
 
+impl Selection {
+    /// True for a credit-based shaper.
+    pub const fn is_credit_based(self) -> bool {
+        matches!(self, Self::CreditBased { .. })
+    }
+}
+
 /// A list of gate operations that repeats, IEEE 802.1Q-2022 §8.6.8.4.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GateControlList {
@@ -75,6 +82,58 @@ pub struct GateControlList {
     pub entries: Vec<GateEntry>,
     /// How long before an operation that holds preemptable frames they are held.
     pub hold_advance: Duration,
+    /// What replaces it; `None`: it repeats without end.
+    pub change: Option<Box<ListChange>>,
+}
+
+/// A list that replaces another one while that runs: the List Config state machine, IEEE 802.1Q-2022 §8.6.9.3.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ListChange {
+    /// When *ConfigChange* is set by the clock of the port.
+    pub requested_at: Duration,
+    /// By so much the last cycle of the list that runs may be extended (*OperCycleTimeExtension*).
+    pub extension: Duration,
+    /// *AdminBaseTime*.
+    pub base_time: Duration,
+    /// *AdminCycleTime*.
+    pub cycle: Duration,
+    /// *AdminControlList*.
+    pub entries: Vec<GateEntry>,
+}
+
+impl ListChange {
+    /// *ConfigChangeTime* (§8.6.9.3.1): the base time, or where that is past already the first start of a cycle that is not.
+    pub fn begins(&self) -> Duration {
+        let past = (self.requested_at - self.base_time).max(Duration::ZERO);
+        self.base_time + self.cycle * -(-past).div_floor(self.cycle)
+    }
+}
+
+impl GateControlList {
+    /// The list that replaces it, by itself.
+    pub fn changed(&self) -> Option<Self> {
+        let change = self.change.as_deref()?;
+        Some(Self {
+            base_time: change.begins(),
+            cycle: change.cycle,
+            entries: change.entries.clone(),
+            hold_advance: self.hold_advance,
+            change: None,
+        })
+    }
+
+    /// From when on its cycles do not repeat any more, and when the list begins that replaces it. Between the two its last operation lasts
+    /// on: the last cycle is extended. Else the two are the same, and the last cycle may be cut short.
+    ///
+    /// The start of a cycle is known since the one before it began (§8.6.9.1.1), so the last cycle is extended only if the change was
+    /// requested before it began.
+    pub fn ends(&self) -> Option<(Duration, Duration)> {
+        let change = self.change.as_deref()?;
+        let begins = change.begins();
+        let earliest = change.requested_at.max(begins - self.cycle - change.extension);
+        let last = earliest + (self.base_time - earliest).rem_floor(self.cycle);
+        Some(((last + self.cycle).min(begins), begins))
+    }
 }
 
 /// One gate operation.

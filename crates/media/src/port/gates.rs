@@ -4,22 +4,24 @@
 //! (§8.6.9.4). What the clock shows decides at every instant which entry holds, so that a clock that is set forth over the start of an entry
 //! is in that entry at once, and one that is set back over it is in the entry before until it comes to the start again: no entry is
 //! skipped that lasts longer than the step, and none begins a cycle of its own.
+//!
+//! A list that replaces another one (§8.6.9.3) begins when the clock shows *ConfigChangeTime*. The last cycle of the old list is cut short
+//! there, or its last operation lasts on until then. A clock that is set back over that time is in the old list until it comes there again.
 
 use std::cell::Cell;
 
 use chronoseal_core::{Duration, LocalTime, Oscillator, Ppm, Priority, SimTime};
 
-use super::config::{GateControlList, TRAFFIC_CLASSES};
+use super::config::{GateControlList, GateEntry, TRAFFIC_CLASSES};
+use super::repeated::{Changed, PIECES, Repeated};
 
-/// The windows of one gate, which repeat; or a gate that never changes.
+/// The windows of one gate, which repeat; or a gate that never changes. Where another list replaces that of the port, they repeat up to
+/// then only.
 #[derive(Clone, Debug)]
 pub(super) struct Windows {
-    base_time: Duration,
-    cycle: Duration,
-    /// When it opens, in `0..cycle`, and when it closes, at most a cycle later; in order, none touches the next.
-    windows: Vec<(Duration, Duration)>,
-    /// What it is if there are no windows.
-    is_always_open: bool,
+    /// What it is if there is no change, or until then.
+    first: Repeated,
+    change: Option<Box<Changed>>,
     /// What it is while no list is followed.
     is_open_at_first: bool,
     /// By what the cycles are counted, once there is something.
@@ -43,44 +45,22 @@ const NEVER: (SimTime, SimTime, Gate) = (SimTime::MAX, SimTime::MAX, Gate::Close
 impl Windows {
     /// A gate that never closes, or never opens.
     const fn fixed(is_always_open: bool) -> Self {
+        Self::of(Repeated::fixed(is_always_open), None)
+    }
+
+    const fn of(first: Repeated, change: Option<Box<Changed>>) -> Self {
+        let is_open_at_first = first.is_always_open;
         Self {
-            base_time: Duration::ZERO,
-            cycle: Duration::ZERO,
-            windows: Vec::new(),
-            is_always_open,
-            is_open_at_first: is_always_open,
+            first,
+            change,
+            is_open_at_first,
             clock: Some(Oscillator::new(Duration::ZERO, Ppm(0))),
             last: Cell::new(NEVER),
         }
     }
 
-    /// Windows in a cycle, in their order, each of a length.
-    fn new(base_time: Duration, cycle: Duration, windows: impl Iterator<Item = (Duration, Duration)>) -> Self {
-        let mut merged: Vec<(Duration, Duration)> = Vec::new();
-        for (opens, closes) in windows {
-            match merged.last_mut() {
-                Some(last) if last.1 >= opens => last.1 = last.1.max(closes),
-                _ => merged.push((opens, closes)),
-            }
-        }
-        // What is open at the end of a cycle and at the start of the next is one window.
-        while let (Some(first), Some(last)) = (merged.first().copied(), merged.last_mut())
-            && last.1 - cycle >= first.0
-        {
-            if last.0 == first.0 {
-                return Self::fixed(true);
-            }
-            last.1 = last.1.max(first.1 + cycle);
-            merged.remove(0);
-        }
-        match merged.is_empty() {
-            true => Self::fixed(false),
-            false => Self { base_time, cycle, windows: merged, ..Self::fixed(false) },
-        }
-    }
-
     /// The same gate, which is open or closed while no list is followed.
-    const fn at_first(mut self, is_open: bool) -> Self {
+    fn at_first(mut self, is_open: bool) -> Self {
         self.is_open_at_first = is_open;
         self
     }
@@ -95,7 +75,7 @@ impl Windows {
     #[inline]
     fn constant(&self) -> Option<bool> {
         match self.clock {
-            Some(_) if self.windows.is_empty() => Some(self.is_always_open),
+            Some(_) if self.first.windows.is_empty() && self.change.is_none() => Some(self.first.is_always_open),
             Some(_) => None,
             None => Some(self.is_open_at_first),
         }
@@ -128,34 +108,48 @@ impl Windows {
             self.last.set((SimTime::from_ps(i64::MIN), SimTime::MAX, gate));
             return gate;
         }
-        let (from, until, gate) = self.look_up(self.shown(now));
-        let found = (self.when(from), self.when(until));
+        let (from, gate) = self.look_up(self.shown(now));
         let gate = match gate {
-            Gate::Open(_) => Gate::Open(Some(found.1)),
-            Gate::Closed(_) => Gate::Closed(Some(found.1)),
+            Gate::Open(until) => Gate::Open(until.map(|until| self.when(until))),
+            Gate::Closed(until) => Gate::Closed(until.map(|until| self.when(until))),
         };
-        self.last.set((found.0, found.1, gate));
+        let (Gate::Open(until) | Gate::Closed(until)) = gate;
+        self.last.set((self.when(from), until.unwrap_or(SimTime::MAX), gate));
         gate
     }
 
-    /// The gate when its clock shows a time, and from when until when by the clock it is so.
-    fn look_up(&self, now: SimTime) -> (SimTime, SimTime, Gate) {
-        let phase = (now.since_zero() - self.base_time).rem_floor(self.cycle);
-        let start = now - phase;
-        let next = self.windows.partition_point(|(opens, _)| *opens <= phase);
-        // The last window of the cycle before may go on into this one.
-        let (before, turn) = match next.checked_sub(1) {
-            Some(index) => (self.windows[index], Duration::ZERO),
-            None => (self.windows[self.windows.len() - 1], self.cycle),
-        };
-        let closes = before.1 - turn;
-        if phase < closes {
-            let until = start + closes;
-            (start + (before.0 - turn), until, Gate::Open(Some(until)))
-        } else {
-            let opens = self.windows.get(next).map_or(self.windows[0].0 + self.cycle, |(opens, _)| *opens);
-            let until = start + opens;
-            (start + closes, until, Gate::Closed(Some(until)))
+    /// The gate when its clock shows a time, and since when by the clock it certainly is so.
+    fn look_up(&self, now: SimTime) -> (SimTime, Gate) {
+        let Some(change) = &self.change else { return self.first.look_up(now) };
+        let piece = change.piece(now);
+        let (since, mut gate) = self.look_up_in(piece, now);
+        let since = since.max(change.begins(piece).unwrap_or(since));
+        // What is so at the end of a piece may be so in the next one as well.
+        for next in piece + 1..PIECES {
+            let Some(begins) = change.begins(next) else { break };
+            if change.begins(next + 1) == Some(begins) {
+                continue;
+            }
+            let (Gate::Open(until) | Gate::Closed(until)) = gate;
+            if until.is_some_and(|until| until < begins) {
+                break;
+            }
+            gate = match (gate, self.look_up_in(next, begins).1) {
+                (Gate::Open(_), Gate::Open(until)) => Gate::Open(until),
+                (Gate::Closed(_), Gate::Closed(until)) => Gate::Closed(until),
+                (Gate::Open(_), Gate::Closed(_)) => return (since, Gate::Open(Some(begins))),
+                (Gate::Closed(_), Gate::Open(_)) => return (since, Gate::Closed(Some(begins))),
+            };
+        }
+        (since, gate)
+    }
+
+    /// The same in one piece, as if there were no other.
+    fn look_up_in(&self, piece: usize, now: SimTime) -> (SimTime, Gate) {
+        match (&self.change, piece) {
+            (Some(change), 1) => change.look_up(now),
+            (Some(change), 2) => change.then.look_up(now),
+            _ => self.first.look_up(now),
         }
     }
 
@@ -166,7 +160,7 @@ impl Windows {
         if self.constant().is_some() {
             return closes;
         }
-        match self.look_up(self.shown(closes)).2 {
+        match self.look_up(self.shown(closes)).1 {
             Gate::Closed(Some(opens)) => self.when(opens),
             Gate::Open(_) | Gate::Closed(None) => closes,
         }
@@ -186,21 +180,20 @@ impl Windows {
             Gate::Open(Some(closes)) if until < closes => return self.shown(until) - self.shown(from),
             Gate::Open(_) | Gate::Closed(_) => {}
         }
-        let (from, until) = (self.shown(from), self.shown(until));
-        let (whole, rest) = ((until - from).div_floor(self.cycle), (until - from).rem_floor(self.cycle));
-        let mut open = self.open_in_cycle() * whole;
-        let (mut at, end) = (from, from + rest);
-        while at < end {
-            at = match self.look_up(at).2 {
-                Gate::Open(closes) => {
-                    let closes = closes.unwrap_or(end).min(end);
-                    open += closes - at;
-                    closes
-                }
-                Gate::Closed(opens) => opens.unwrap_or(end),
-            };
+        self.open_while_shown(self.shown(from), self.shown(until))
+    }
+
+    /// How long it is open while its clock shows what is between two times.
+    fn open_while_shown(&self, from: SimTime, until: SimTime) -> Duration {
+        match self.change.as_deref() {
+            None => self.first.open_between(from, until),
+            Some(change) => {
+                let [ends, begins] = [1, 2].map(|piece| change.begins(piece).unwrap_or(until));
+                self.first.open_between(from, until.min(ends))
+                    + change.open_between(from, until)
+                    + change.then.open_between(from.max(begins), until)
+            }
         }
-        open
     }
 
     /// When it has been open for a time by its clock, from another time on.
@@ -208,26 +201,26 @@ impl Windows {
         if let Some(is_open) = self.constant() {
             return if is_open { from + open } else { SimTime::MAX };
         }
-        let in_cycle = self.open_in_cycle();
-        // A cycle less than there are, so that the end of the last one is found by walking.
-        let whole = ((open - Duration::from_ps(1)).div_floor(in_cycle)).max(0);
-        let (mut at, mut left) = (self.shown(from) + self.cycle * whole, open - in_cycle * whole);
-        while left > Duration::ZERO {
-            at = match self.look_up(at).2 {
-                Gate::Open(closes) => {
-                    let used = closes.map_or(left, |closes| left.min(closes - at));
-                    left -= used;
-                    at + used
+        let (mut at, mut left) = (self.shown(from), open);
+        let found = match self.change.as_deref() {
+            None => self.first.after_open(at, left),
+            Some(_) if left <= Duration::ZERO => Some(at),
+            Some(change) => (change.piece(at)..PIECES).find_map(|piece| {
+                if let Some(ends) = change.begins(piece + 1) {
+                    let here = self.open_while_shown(at, ends);
+                    if here < left {
+                        (at, left) = (at.max(ends), left - here);
+                        return None;
+                    }
                 }
-                Gate::Closed(Some(opens)) => opens,
-                Gate::Closed(None) => return SimTime::MAX,
-            };
-        }
-        self.when(at)
-    }
-
-    fn open_in_cycle(&self) -> Duration {
-        self.windows.iter().map(|(opens, closes)| *closes - *opens).sum()
+                match piece {
+                    0 => self.first.after_open(at, left),
+                    1 => change.after_open(at, left),
+                    _ => change.then.after_open(at, left),
+                }
+            }),
+        };
+        found.map_or(SimTime::MAX, |shown| self.when(shown))
     }
 }
 
@@ -244,28 +237,15 @@ impl Gates {
         let Some(list) = list else {
             return Self { classes: std::array::from_fn(|_| Windows::fixed(true)), held: Windows::fixed(false) };
         };
-        let windows = |is_open: &dyn Fn(usize) -> bool, early: Duration| {
-            let mut at = Duration::ZERO;
-            let mut found = Vec::new();
-            for (index, entry) in list.entries.iter().enumerate() {
-                // The last operation lasts until the end of the cycle, and none beyond it.
-                let is_last = index + 1 == list.entries.len();
-                let end = if is_last { list.cycle } else { (at + entry.lasts).min(list.cycle) };
-                if is_open(index) && end > at {
-                    found.push((at, end + early));
-                }
-                at = end;
-            }
-            Windows::new((list.base_time - early).rem_floor(list.cycle), list.cycle, found.into_iter())
+        let of = |is_open: &dyn Fn(&GateEntry) -> bool, early: Duration| {
+            let change = Changed::of(list, is_open, early).map(Box::new);
+            Windows::of(Repeated::of(list, is_open, early), change)
         };
         let class = |class: usize| match class < TRAFFIC_CLASSES {
-            true => windows(&|entry| list.entries[entry].open >> class & 1 == 1, Duration::ZERO).at_first(true),
+            true => of(&|entry| entry.open >> class & 1 == 1, Duration::ZERO).at_first(true),
             false => Windows::fixed(true),
         };
-        Self {
-            classes: std::array::from_fn(class),
-            held: windows(&|entry| list.entries[entry].hold, list.hold_advance).at_first(false),
-        }
+        Self { classes: std::array::from_fn(class), held: of(&|entry| entry.hold, list.hold_advance).at_first(false) }
     }
 
     /// Counts cycles by what a clock shows from now on; without one no list is followed.
@@ -318,7 +298,7 @@ impl GateControlList {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::config::GateEntry;
+    use super::super::config::ListChange;
     use super::*;
 
     #[test]
@@ -326,7 +306,7 @@ mod tests {
         let ps = Duration::from_ps;
         let entry = |open, lasts| GateEntry { open, hold: false, lasts: ps(lasts) };
         let entries = vec![entry(0, 4), entry(1 << 3, 3)];
-        let list = GateControlList { base_time: ps(20), cycle: ps(7), entries, hold_advance: ps(0) };
+        let list = GateControlList { base_time: ps(20), cycle: ps(7), entries, hold_advance: ps(0), change: None };
         let mut gates = Gates::new(Some(&list));
         // It shows 16 ps at 17 ps and 18 ps at 18 ps, and the gate opens at 17 ps.
         gates.follow(Some(Oscillator::new(ps(-3), Ppm(170_000_000))));
@@ -349,6 +329,7 @@ mod tests {
                     .map(|(open, lasts)| GateEntry { open: u8::from(*open) << 3, hold: false, lasts: ps(*lasts) })
                     .collect(),
                 hold_advance: ps(0),
+                change: None,
             };
             let clock = Oscillator::new(ps(offset), Ppm(percent * 10_000_000));
             let shown = |at: SimTime| SimTime::ZERO + clock.local(at).since_zero();
@@ -387,6 +368,7 @@ mod tests {
                     .map(|(open, lasts)| GateEntry { open: u8::from(*open) << 3, hold: *open, lasts: ps(*lasts) })
                     .collect(),
                 hold_advance: ps(early),
+                change: None,
             };
             let plain = |at: i64| {
                 let mut phase = (at - base).rem_euclid(total + rest);
@@ -427,6 +409,128 @@ mod tests {
             prop_assert_eq!(shown, (from..from + length).filter(|at| plain(*at)).collect::<Vec<_>>());
             let is_held = matches!(gates.held().at(at(from)), Gate::Open(_));
             prop_assert_eq!(is_held, (from..=from + early).any(plain), "held from a little before");
+        }
+
+        /// A port whose list is replaced against the state machines of IEEE 802.1Q-2022 §8.6.9, picosecond by picosecond.
+        #[test]
+        fn a_list_is_replaced_as_the_state_machines_say(
+            old in proptest::collection::vec((any::<bool>(), 1i64..9), 1..6), rest in 0i64..4, base in -30i64..30,
+            new in proptest::collection::vec((any::<bool>(), 1i64..9), 1..6), new_base in 0i64..70, requested in 0i64..50,
+            extension in 0i64..40, early in 0i64..12, from in 0i64..120, length in 0i64..120, open in 1i64..60,
+            offset in -30i64..30, percent in -20i64..20,
+        ) {
+            let ps = Duration::from_ps;
+            let entries = |all: &[(bool, i64)]| -> Vec<GateEntry> {
+                let entry = |(open, lasts): &(bool, i64)| GateEntry { open: u8::from(*open) << 3, hold: *open, lasts: ps(*lasts) };
+                all.iter().map(entry).collect()
+            };
+            let lasts = |all: &[(bool, i64)]| all.iter().map(|(_, lasts)| lasts).sum::<i64>();
+            let (cycle, new_cycle) = (lasts(&old) + rest, lasts(&new));
+            let list = GateControlList {
+                base_time: ps(base),
+                cycle: ps(cycle),
+                entries: entries(&old),
+                hold_advance: ps(early),
+                change: Some(Box::new(ListChange {
+                    requested_at: ps(requested),
+                    extension: ps(extension),
+                    base_time: ps(new_base),
+                    cycle: ps(new_cycle),
+                    entries: entries(&new),
+                })),
+            };
+            let model = StateMachines { old: (&old, base, cycle), new: (&new, new_base, new_cycle), requested, extension };
+            let states = model.states(400);
+            let plain = |at: i64| states[at as usize];
+            let gates = Gates::new(Some(&list));
+            let (gate, at) = (gates.of(3), SimTime::from_ps);
+            let expected = |now: i64, is: &dyn Fn(i64) -> bool, gate: Gate| match gate {
+                Gate::Open(until) => {
+                    let end = until.map_or(300, |until| until.as_ps().min(300));
+                    is(now) && (now..end).all(is) && (until.is_none() || end == 300 || !is(end))
+                }
+                Gate::Closed(until) => {
+                    let end = until.map_or(300, |until| until.as_ps().min(300));
+                    !is(now) && !(now..end).any(is) && (until.is_none() || end == 300 || is(end))
+                }
+            };
+            prop_assert!(expected(from, &plain, gate.at(at(from))), "{:?} at {from}: {states:?}", gate.at(at(from)));
+            let held = |now: i64| (now..=now + early).any(plain);
+            prop_assert!(expected(from, &held, gates.held().at(at(from))), "{:?} at {from}", gates.held().at(at(from)));
+            let count = |from: i64, until: i64| (from..until).filter(|at| plain(*at)).count() as i64;
+            prop_assert_eq!(gate.open_between(at(from), at(from + length)), ps(count(from, from + length)));
+            if count(from, 400) >= open {
+                let until = gate.after_open(at(from), ps(open)).as_ps();
+                prop_assert_eq!(count(from, until), open);
+                prop_assert!(plain(until - 1), "no longer than needed");
+            }
+            let shown = list.open_windows(3, at(from), at(from + length));
+            let shown: Vec<i64> = shown.flat_map(|(opens, closes)| opens.as_ps()..closes.as_ps()).collect();
+            prop_assert_eq!(shown, (from..from + length).filter(|at| plain(*at)).collect::<Vec<_>>());
+            // By a clock the gate is what it is without one when the clock shows that time.
+            let clock = Oscillator::new(ps(offset), Ppm(percent * 10_000_000));
+            let shown = SimTime::ZERO + clock.local(at(from)).since_zero();
+            let mut by_clock = Gates::new(Some(&list));
+            by_clock.follow(Some(clock));
+            let first = |shown: SimTime| clock.sim(LocalTime::ZERO + shown.since_zero());
+            let expected = match gate.at(shown) {
+                Gate::Open(until) => Gate::Open(until.map(first)),
+                Gate::Closed(until) => Gate::Closed(until.map(first)),
+            };
+            prop_assert_eq!(by_clock.of(3).at(at(from)), expected);
+        }
+    }
+
+    /// The state machines Cycle Timer, List Execute and List Config, one step a picosecond.
+    struct StateMachines<'a> {
+        /// A list, its base time and its cycle time.
+        old: (&'a [(bool, i64)], i64, i64),
+        new: (&'a [(bool, i64)], i64, i64),
+        requested: i64,
+        extension: i64,
+    }
+
+    impl StateMachines<'_> {
+        /// Whether the gate is open, from 0 to `until`.
+        fn states(&self, until: i64) -> Vec<bool> {
+            let (_, admin_base, admin_cycle) = self.new;
+            let (mut oper, mut pending, mut change_at) = (self.old, false, i64::MAX);
+            // The list runs since long ago.
+            let mut now = -1000;
+            let mut cycle_start = oper.1 + (now - oper.1).div_euclid(oper.2) * oper.2;
+            let (mut entry, mut next_entry) = (0, cycle_start);
+            let mut states = Vec::new();
+            let mut extension = self.extension;
+            while now < until {
+                // List Config.
+                if now == self.requested {
+                    change_at = admin_base;
+                    while change_at < now {
+                        change_at += admin_cycle;
+                    }
+                    pending = true;
+                }
+                if pending && change_at <= now {
+                    oper = (self.new.0, change_at, admin_cycle);
+                    (pending, extension, cycle_start) = (false, 0, now);
+                }
+                // Cycle Timer: it knows the next start since this cycle began.
+                if cycle_start <= now {
+                    (entry, next_entry) = (0, cycle_start);
+                    let regular = cycle_start + oper.2;
+                    cycle_start = if pending && change_at <= now + oper.2 + extension { change_at } else { regular };
+                }
+                // List Execute: the last entry lasts until the next cycle.
+                while entry < oper.0.len() && next_entry <= now {
+                    next_entry += oper.0[entry].1;
+                    entry += 1;
+                }
+                if now >= 0 {
+                    states.push(oper.0[entry - 1].0);
+                }
+                now += 1;
+            }
+            states
         }
     }
 }

@@ -23,7 +23,7 @@ use chronoseal_core::{Oscillator, Priority, SimTime, StreamId};
 use self::asynchronous::Schedulers;
 use self::class_set::ClassSet;
 pub use self::config::{
-    ClassConfig, GateControlList, GateEntry, PortConfig, SchedulerConfig, Selection, TRAFFIC_CLASSES,
+    ClassConfig, GateControlList, GateEntry, ListChange, PortConfig, SchedulerConfig, Selection, TRAFFIC_CLASSES,
 };
 use self::credit::Credit;
 use self::gates::{Gate, Gates};
@@ -39,6 +39,7 @@ mod credit;
 mod gates;
 mod merge;
 mod queue;
+mod repeated;
 #[cfg(test)]
 mod tests;
 

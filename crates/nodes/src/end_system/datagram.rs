@@ -2,18 +2,28 @@
 //!
 //! What protects a message covers the whole of it: it is sealed before it is cut, and opened when all of it is there. Its sender
 //! makes all of its frames at once, one behind the other; those of a virtual link go one in each bandwidth allocation gap.
+//!
+//! # Frames that come several times
+//! Each frame of a message has a number of its own, of its virtual link or in its redundancy tag, and of its copies the first one is
+//! taken, before it is put together with others. It is taken unopened, since there is nothing to open before all of a message is
+//! there, so a forged frame can keep away the true one of its number; what it spoils is refused by the tag of the message. Each way
+//! keeps frames in their order, so what comes first of each number is in order as long as a way that loses one frame loses all behind
+//! it. A copy that was overtaken by the frame behind it comes out of order, and its message is lost.
 
 use std::ops::Range;
 
-use chronoseal_core::{DiscardReason, Event, EventKind, LocalTime, Output, PortId, StreamId, TransferFault, Transmit};
+use chronoseal_core::{
+    DiscardReason, Duration, Event, EventKind, LocalTime, Output, PortId, StreamId, TransferFault, Transmit,
+};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, Frame, HEADER_LEN, TypeOrLength};
 use chronoseal_wire::ipv4::{self, Cut, ETHERTYPE_IPV4, PROTOCOL_UDP, Packet};
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::udp;
 use chronoseal_wire::virtual_link::SequenceNumber;
 
+use super::listener::Numbered;
 use super::receive::Admitted;
-use super::talker::Regulation;
+use super::talker::{Regulation, number_r_tag};
 use super::{EndSystem, Sealing};
 use crate::gateway::Mark;
 use crate::reassembly::{Reassembly, ReassemblyConfig, Taken};
@@ -38,17 +48,21 @@ pub(super) struct Fragmenter {
     identification: u16,
     /// Where the next fragment begins; behind the datagram if none is on its way.
     next: usize,
+    /// True if each frame has a redundancy tag, and how many were made.
+    has_r_tag: bool,
+    made: u64,
     /// Where the message comes from, if a gateway passes it on.
     mark: Option<Mark>,
 }
 
 impl Fragmenter {
     /// For a stream of which this would be a frame, had it room for a message. Its header has so many bytes.
-    pub(super) fn new(config: DatagramConfig, template: &[u8], header_len: usize) -> Self {
+    pub(super) fn new(config: DatagramConfig, template: &[u8], header_len: usize, has_r_tag: bool) -> Self {
         let mut header = template[..header_len].to_vec();
         header[header_len - 2..].copy_from_slice(&ETHERTYPE_IPV4.to_be_bytes());
         let next = config.reassembly.cut.datagram_len;
-        Self { config, header, bytes: vec![0; template.len()], identification: 0, next, mark: None }
+        let bytes = vec![0; template.len()];
+        Self { config, header, bytes, identification: 0, next, has_r_tag, made: 0, mark: None }
     }
 
     const fn cut(&self) -> Cut {
@@ -87,6 +101,10 @@ impl Fragmenter {
         let datagram = self.datagram();
         let frame_len = (data_at + len + trailer_len).max(least);
         frame[..header_len].copy_from_slice(&self.header);
+        if self.has_r_tag {
+            number_r_tag(&mut frame[..header_len], self.made);
+        }
+        self.made += 1;
         let udp::Ends { source, destination } = self.config.ends;
         let header = ipv4::Header { source, destination, identification: self.identification, protocol: PROTOCOL_UDP };
         header.emit((offset, len), !cut.is_last(offset), &mut frame[header_len..]);
@@ -135,8 +153,7 @@ impl Collecting {
         let taken = self.reassembly.take(rx_at, packet);
         match &taken {
             Taken::Began => {
-                let header = packet.data.get(udp::HEADER_LEN..).and_then(|data| TestBedHeader::parse(data).ok());
-                self.sequence = header.map_or(0, |header| u64::from(header.sequence));
+                self.sequence = number_of(packet);
                 self.numbers = number.map(|number| (number, number));
             }
             Taken::GoesOn | Taken::Whole(_) => {
@@ -181,7 +198,8 @@ impl EndSystem {
         if let Regulation::Own(regulator) = &mut talker.regulation {
             launch_at = regulator.release(sealing.launch_at);
             let number = regulator.number();
-            if real_bytes {
+            // Receivers tell copies apart by it even if only headers are written.
+            if real_bytes || talker.config.virtual_link.is_some_and(|link| link.is_replicated) {
                 frame[len - SequenceNumber::LEN] = number.0;
             }
         }
@@ -212,9 +230,11 @@ impl EndSystem {
         let listener = &mut self.listeners[index];
         // What is noted of a stream without numbers is of another one's last frame.
         let numbered = if listener.is_numbered { self.numbered.take() } else { None };
-        let number = numbered.map(|numbered| SequenceNumber(numbered.number as u8));
+        let is_replicated = listener.is_replicated();
+        // The numbers of frames that come several times are judged one by one.
+        let number = numbered.filter(|_| !is_replicated).map(|numbered| SequenceNumber(numbered.number as u8));
         let stream = listener.config.stream;
-        let collecting = listener.collecting.as_mut()?;
+        let collecting = listener.collecting.as_ref()?;
         let packet = match collecting.packet(frame, payload) {
             Ok(packet) => packet,
             Err(reason) => {
@@ -222,6 +242,12 @@ impl EndSystem {
                 return None;
             }
         };
+        if let Some(numbered) = numbered.filter(|_| is_replicated)
+            && !self.takes_fragment(index, numbered, &packet)
+        {
+            return None;
+        }
+        let collecting = self.listeners[index].collecting.as_mut()?;
         let before = collecting.sequence;
         let is_interrupted = collecting.reassembly.is_first(&packet) && collecting.reassembly.give_up();
         let taken = collecting.take(rx_at, &packet, number);
@@ -237,6 +263,34 @@ impl EndSystem {
             Taken::Nothing => self.tell(UNEXPECTED, stream, 0),
         }
         None
+    }
+
+    /// True if a frame is the first of its copies, and follows those that came before. The number of one that cannot be a fragment of
+    /// the stream's messages changes nothing.
+    fn takes_fragment(&mut self, index: usize, numbered: Numbered, packet: &Packet<'_>) -> bool {
+        let (sequence, is_first) = match self.listeners[index].collecting.as_ref() {
+            Some(collecting) if collecting.reassembly.is_cut_so(packet) => (number_of(packet), packet.offset == 0),
+            _ => {
+                self.tell(UNEXPECTED, self.listeners[index].config.stream, 0);
+                return false;
+            }
+        };
+        let stream = self.listeners[index].config.stream;
+        let refused = match self.eliminate(index, numbered) {
+            Some((reason, since_first)) => Some((reason, since_first)),
+            None => self.listeners[index].follows(numbered).err().map(|reason| (reason, Duration::ZERO)),
+        };
+        match refused {
+            None => return true,
+            // A message is counted by its first frame, and so are its copies.
+            Some((reason, since)) if reason == DiscardReason::CopyEliminated || is_first => {
+                let event = Event::of(EventKind::Discarded(reason), stream, sequence);
+                self.base.push(Event { value: since.as_ps(), ..event });
+            }
+            Some(_) => self.base.push(Event::of(UNEXPECTED, stream, 0)),
+        }
+        self.due_at = self.next_wake();
+        false
     }
 
     /// Gives up the first message whose time is over. False if there is none.
@@ -257,6 +311,12 @@ impl EndSystem {
         self.base.push(Event::of(kind, stream, sequence));
         self.due_at = self.next_wake();
     }
+}
+
+/// The number at the front of a message, if a packet is the first of it; else 0.
+fn number_of(packet: &Packet<'_>) -> u64 {
+    let front = packet.data.get(udp::HEADER_LEN..).filter(|_| packet.offset == 0);
+    front.and_then(|data| TestBedHeader::parse(data).ok()).map_or(0, |header| u64::from(header.sequence))
 }
 
 const UNEXPECTED: EventKind = EventKind::TransferFault(TransferFault::UnexpectedFrame);

@@ -67,7 +67,8 @@ impl EndSystem {
                     if self.listeners[counter].counter.is_some() {
                         index = self.sharer(counter, payload);
                     }
-                    if let Some((reason, since_first)) = self.eliminate(counter) {
+                    let numbered = self.numbered;
+                    if let Some((reason, since_first)) = numbered.and_then(|frame| self.eliminate(counter, frame)) {
                         return self.refuse(index, reason, since_first);
                     }
                     if self.listeners[index].has_taken(admitted.slot_count) {
@@ -83,8 +84,7 @@ impl EndSystem {
     /// Why a frame with a number is not even opened, and how much later than the first it came if it is a copy.
     #[cold]
     #[inline(never)]
-    fn eliminate(&mut self, index: usize) -> Option<(DiscardReason, Duration)> {
-        let frame = self.numbered?;
+    pub(super) fn eliminate(&mut self, index: usize, frame: Numbered) -> Option<(DiscardReason, Duration)> {
         let listener = &mut self.listeners[index];
         if let Some(missing) = listener.latent_error(frame.came_at) {
             let event = Event::of(EventKind::LatentError, listener.config.stream, 0);

@@ -127,7 +127,10 @@ impl Talker {
         };
         let pace = Pace::new(pace, config.stream.0);
         let priority = priority(&config);
-        let fragmenter = config.datagram.map(|datagram| Box::new(Fragmenter::new(datagram, &template, header_len)));
+        let fragmenter = config.datagram.map(|datagram| {
+            let has_r_tag = config.has_r_tag && config.tag.is_some();
+            Box::new(Fragmenter::new(datagram, &template, header_len, has_r_tag))
+        });
         Ok(Self {
             fragmenter,
             priority,
@@ -243,9 +246,7 @@ impl Talker {
     #[inline]
     fn write_r_tag(&self, frame: &mut [u8], number: u64) {
         if self.config.has_r_tag {
-            // The type of the payload follows.
-            let end = self.header_len - 2;
-            frame[end - 2..end].copy_from_slice(&(number as u16).to_be_bytes());
+            number_r_tag(&mut frame[..self.header_len], number);
         }
     }
 
@@ -292,6 +293,12 @@ impl Talker {
             (self.header_len, self.config.frame_len - self.header_len)
         }
     }
+}
+
+/// Writes a number into the redundancy tag at the end of a header, in front of the type of the payload.
+pub(super) fn number_r_tag(header: &mut [u8], number: u64) {
+    let end = header.len() - 2;
+    header[end - 2..end].copy_from_slice(&(number as u16).to_be_bytes());
 }
 
 fn priority(config: &TalkerConfig) -> Priority {

@@ -94,9 +94,14 @@ fn what_keeps_no_order_of_frames_is_refused_with_what_to_write() {
         assert!(message.contains(says), "{message}");
         assert!(help.contains(helps), "{help}");
     };
-    let copies = "backbone = { replication = { ways = [[], []] } }";
-    let problems = changed(&[(IMAGE, copies)]).expect_err("two copies");
-    assert!(problems.list().iter().any(|problem| problem.message.contains("several ways are not told apart")));
+    for (keys, says) in [
+        ("recovery = \"match\"", "match recovery takes the copy of a fragment"),
+        ("eliminate_at = [\"front\"]", "may pass its fragments on out of order"),
+    ] {
+        let copies = format!("backbone = {{ replication = {{ ways = [[], []], {keys} }} }}");
+        let problems = changed(&[(IMAGE, &copies)]).expect_err("two copies");
+        assert!(problems.list().iter().any(|problem| problem.message.contains(says)), "{}", problems.render());
+    }
     let threat = "[[threats]]\nname = \"spy\"\nkind = \"tamper\"\nstream = \"image\"\nat = { link = \"camera\" }\n";
     not_yet(&[("[[streams]]", &format!("{threat}\n[[streams]]"))], "longer than a frame", "fit a frame");
     let shared = "name = \"other\"\nfrom = \"camera\"\nto = [\"fusion\", \"recorder\"]\nperiod = \"33ms\"\nlength = \"100B\"\n\

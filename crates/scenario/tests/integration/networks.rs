@@ -72,7 +72,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
         "cluster_cycle",
         "sync = { as6802 = { masters = [\"air-data\"] } }\ncluster_cycle",
     ),
-    ("networks_ports", Code::NotYet, "cluster_cycle", "bridge_ports = { traffic_classes = 4 }\ncluster_cycle"),
+    ("networks_ports", Code::BadNetworks, "cluster_cycle", "bridge_ports = { traffic_classes = 4 }\ncluster_cycle"),
     ("networks_host", Code::NotYet, "name = \"display\"", "name = \"display\"\nhost_interface = { base = \"20us\" }"),
     ("networks_skew", Code::OutOfRange, "skew_max = \"2ms\"", "skew_max = \"2s\""),
 ];

@@ -40,14 +40,14 @@ pub(crate) const CASES: &[(&str, Code, &str, &str, &str)] = &[
     ("vid_reserved", Code::OutOfRange, "vid = 42", "vid = 4095", ""),
     (
         "slots_under_classes",
-        Code::NotYet,
+        Code::BadPort,
         "{ vlan = { pcp = 7, vid = 42 } }",
         "\"time-triggered\"",
-        "analysis has both",
+        "no standard says",
     ),
     (
         "virtual_link_behind_ports",
-        Code::NotYet,
+        Code::BadPort,
         "{ vlan = { pcp = 7, vid = 42 } }",
         "{ rate_constrained = { bag = \"1ms\" } }",
         "is a virtual link",
@@ -73,6 +73,57 @@ fn every_problem_of_ports_is_shown_with_its_place_and_what_helps() {
         assert!(!found.labels.is_empty() && found.help.as_ref().is_some_and(|help| !help.is_empty()), "{name}: {text}");
         assert!(text.contains(message), "{name}: {text}");
     }
+}
+
+#[test]
+fn a_list_is_replaced_by_the_administrative_one() {
+    let plan = plan(&PORTS.replacen(GATES, &format!("{GATES}{}", admin("\"5ms\"", "")), 1));
+    let list =
+        Ethernet::first(&plan).unwrap().segment.ports.of(PortEnd::ToStation(NodeId(0))).unwrap().gates.clone().unwrap();
+    assert_eq!(list.change.as_ref().map(|change| change.begins()), Some(Duration::from_ms(5)));
+    let changed = list.changed().unwrap();
+    assert_eq!((changed.cycle, changed.entries.len(), changed.change), (Duration::from_ms(2), 2, None));
+}
+
+#[test]
+fn a_base_time_in_the_past_begins_with_the_first_cycle_that_is_not() {
+    let plan = plan(&PORTS.replacen(GATES, &format!("{GATES}{}", admin("\"0s\", config_change = \"4500us\"", "")), 1));
+    let list =
+        Ethernet::first(&plan).unwrap().segment.ports.of(PortEnd::ToStation(NodeId(0))).unwrap().gates.clone().unwrap();
+    assert_eq!(list.change.as_ref().map(|change| change.begins()), Some(Duration::from_ms(6)));
+}
+
+#[test]
+fn every_problem_of_an_administrative_list_is_shown_with_its_place_and_what_helps() {
+    let cases = [
+        (admin("\"10us\"", ""), "the longest frame, which takes 128us, may have begun before"),
+        (admin("\"5ms\", config_change = \"4900us\"", ""), "write at least 5.028ms, or an earlier `config_change`"),
+        ("cycle_time_extension = \"1us\"\n".to_owned(), "a cycle is extended only before another list begins"),
+        (
+            admin("\"5ms\"", ", { open = [1], lasts = \"3ms\" }"),
+            "the entries up to this one last 3.9ms, and the cycle is 2ms",
+        ),
+        (admin("\"5ms\"", ", { open = [9], lasts = \"3us\" }"), "there is no traffic class 9"),
+        (
+            admin("\"5ms\"", ", { open = [6], lasts = \"100us\" }").replace("400us", "500us"),
+            "open for another share of the time",
+        ),
+    ];
+    for (keys, message) in cases {
+        let text = problems("admin", &PORTS.replacen(GATES, &format!("{GATES}{keys}"), 1)).render();
+        assert!(text.contains(message), "{message}: {text}");
+    }
+}
+
+/// A key of the gates of all switches.
+const GATES: &str = "granularity = \"1us\"\n";
+
+/// An administrative list with more keys and one more entry.
+fn admin(keys: &str, entry: &str) -> String {
+    format!(
+        "admin = {{ base_time = {keys}, cycle_time = \"2ms\", entries = [{{ open = [7], lasts = \"400us\" }}, \
+         {{ open = [0, 1, 2, 3, 4, 5, 6], lasts = \"500us\" }}{entry}] }}\n"
+    )
 }
 
 #[test]

@@ -11,7 +11,7 @@ use chronoseal_core::Duration;
 
 use super::Refusal;
 use crate::change::Change;
-use crate::gates::GateList;
+use crate::gates::{GateEntry, GateList};
 use crate::network::{LinkProtection, Network, Stream, WIRE_OVERHEAD};
 use crate::replay::Told;
 use crate::schedule::{Planned, Schedule};
@@ -55,11 +55,12 @@ pub fn write(schedule: &Schedule, class: u8) -> Result<String, Refusal> {
         }
         all.push(Sent { stream, name: stream.name.clone(), period: stream.period, offset, route: &planned.route });
     }
-    written(schedule.network(), &schedule.gates(class), [schedule.cycle(), schedule.cycle() * CYCLES], &all, class)
+    let lists: Vec<PortGates> = schedule.gates(class).into_iter().map(|list| PortGates { list, admin: None }).collect();
+    written(schedule.network(), &lists, [schedule.cycle(), schedule.cycle() * CYCLES], &all, class)
 }
 
-/// Writes what happens around a change, once: each frame is a stream of its own, and each port has one list for all of the time.
-/// The scenario begins with the first of the frames' cycles.
+/// Writes what happens around a change, once: each frame is a stream of its own, and each port has the list of the old schedule, which that
+/// of the new one replaces. The scenario begins with the first of the frames' cycles.
 ///
 /// # Errors
 /// As [`write()`].
@@ -75,40 +76,49 @@ pub fn write_change(network: &Network, change: &Change, class: u8) -> Result<Str
         let name = format!("{}.{index}", told.stream.name);
         all.push(Sent { stream: &told.stream, name, period: lasts, offset: *at - from, route: &told.route });
     }
-    let lists: Vec<GateList> =
-        change.lists.iter().map(|(link, lists)| unrolled(*link, lists, from, lasts, class)).collect();
+    let since = |list: &GateList| {
+        let base = (list.base - from).as_ps().rem_euclid(list.cycle.as_ps().max(1));
+        GateList { base: Duration::from_ps(base), ..list.clone() }
+    };
+    let lists: Vec<PortGates> = (change.lists.values())
+        .filter_map(|lists| {
+            let (_, first) = lists.first()?;
+            let admin = lists.get(1).map(|(begins, list)| begun_at(&since(list), *begins - from));
+            Some(PortGates { list: since(first), admin })
+        })
+        .collect();
     written(network, &lists, [lasts, lasts], &all, class)
 }
 
-/// What a port does from an instant on for some time, as one list, from the lists that it follows from when on.
-fn unrolled(link: usize, lists: &[(Duration, GateList)], from: Duration, lasts: Duration, class: u8) -> GateList {
-    let mut windows: Vec<(i64, i64)> = Vec::new();
-    for (number, (begins, list)) in lists.iter().enumerate() {
-        let begins = if number == 0 { from } else { (*begins).max(from) };
-        let ends = lists.get(number + 1).map_or(from + lasts, |(next, _)| (*next).min(from + lasts));
-        let cycle = list.cycle.as_ps();
-        let first = (begins - list.base).as_ps().div_euclid(cycle);
-        let last = (ends - list.base).as_ps().div_euclid(cycle);
-        for number in first..=last {
-            for (opens, closes) in list.windows(class) {
-                let base = list.base.as_ps() + number * cycle - from.as_ps();
-                let (opens, closes) =
-                    ((base + opens).max((begins - from).as_ps()), (base + closes).min((ends - from).as_ps()));
-                match windows.last_mut() {
-                    _ if opens >= closes => {}
-                    Some(before) if before.1 == opens => before.1 = closes,
-                    _ => windows.push((opens, closes)),
-                }
-            }
+/// The gates of a port: its list, and the one that replaces it from its base time on.
+struct PortGates {
+    list: GateList,
+    admin: Option<GateList>,
+}
+
+/// A list that is in its cycle at an instant, as one whose cycle begins then.
+fn begun_at(list: &GateList, at: Duration) -> GateList {
+    let phase = (at - list.base).as_ps().rem_euclid(list.cycle.as_ps().max(1));
+    let (mut before, mut after, mut from) = (Vec::new(), Vec::new(), 0);
+    for entry in &list.entries {
+        let until = from + entry.interval.as_ps();
+        let part = |from: i64, until: i64| GateEntry { interval: Duration::from_ps(until - from), ..*entry };
+        if from < phase {
+            before.push(part(from, until.min(phase)));
         }
+        if until > phase {
+            after.push(part(from.max(phase), until));
+        }
+        from = until;
     }
-    GateList::of_windows(link, lasts, &windows, class)
+    after.extend(before);
+    GateList { base: at, entries: after, ..list.clone() }
 }
 
 /// The scenario with a cycle, and how long it lasts.
 fn written(
     network: &Network,
-    lists: &[GateList],
+    lists: &[PortGates],
     [cycle, lasts]: [Duration; 2],
     sent: &[Sent<'_>],
     class: u8,
@@ -143,7 +153,7 @@ fn written(
             continue;
         }
         let ports = [number, back].into_iter().filter_map(|link| {
-            let list = lists.iter().find(|list| list.link == link)?;
+            let list = lists.iter().find(|gates| gates.list.link == link)?;
             Some(format!("{} = {{ {} }}", name(network.links()[link].from), gates(network, list)))
         });
         let ports: Vec<String> = ports.collect();
@@ -228,23 +238,37 @@ fn forwarding(network: &Network, sent: &[Sent<'_>]) -> Result<Duration, Refusal>
 }
 
 /// The keys of a port that follows a list.
-fn gates(network: &Network, list: &GateList) -> String {
-    format!("priorities = [0, 1, 2, 3, 4, 5, 6, 7], gates = {}", gate_table(list, network.granularity))
+fn gates(network: &Network, gates: &PortGates) -> String {
+    let table = gates_table(&gates.list, gates.admin.as_ref(), network.granularity);
+    format!("priorities = [0, 1, 2, 3, 4, 5, 6, 7], gates = {table}")
 }
 
 /// The `gates` of a port in a scenario, as a table in one line; all times are whole multiples of `granularity`.
 pub fn gate_table(list: &GateList, granularity: Duration) -> String {
-    let entries = list.entries.iter().map(|entry| {
-        let open = (0..8u8).filter(|class| entry.gates >> class & 1 == 1).map(|class| class.to_string());
-        format!("{{ open = [{}], lasts = \"{}\" }}", open.collect::<Vec<_>>().join(", "), entry.interval)
+    gates_table(list, None, granularity)
+}
+
+/// The same with the list that replaces it from its base time on.
+pub fn gates_table(list: &GateList, admin: Option<&GateList>, granularity: Duration) -> String {
+    let entries = |list: &GateList| {
+        let entries = list.entries.iter().map(|entry| {
+            let open = (0..8u8).filter(|class| entry.gates >> class & 1 == 1).map(|class| class.to_string());
+            format!("{{ open = [{}], lasts = \"{}\" }}", open.collect::<Vec<_>>().join(", "), entry.interval)
+        });
+        entries.collect::<Vec<_>>().join(", ")
+    };
+    let most = admin.map_or(0, |admin| admin.entries.len()).max(list.entries.len());
+    let room = if most > ENTRIES { format!(", list_len_max = {most}") } else { String::new() };
+    let admin = admin.map(|admin| {
+        let (base, cycle) = (admin.base, admin.cycle);
+        format!(", admin = {{ base_time = \"{base}\", cycle_time = \"{cycle}\", entries = [{}] }}", entries(admin))
     });
-    let entries: Vec<String> = entries.collect();
-    let room = if entries.len() > ENTRIES { format!(", list_len_max = {}", entries.len()) } else { String::new() };
     format!(
-        "{{ cycle = \"{}\", base_time = \"{}\", granularity = \"{granularity}\"{room}, entries = [{}] }}",
+        "{{ cycle = \"{}\", base_time = \"{}\", granularity = \"{granularity}\"{room}, entries = [{}]{} }}",
         list.cycle,
         list.base,
-        entries.join(", ")
+        entries(list),
+        admin.unwrap_or_default()
     )
 }
 

@@ -24,7 +24,7 @@ const SCENARIOS: u64 = 24;
 const CLASS: u8 = 7;
 
 /// Switches in a row with stations, scheduled streams with protections of different cost, and others.
-fn scenario(seed: u64, streams: usize, period_us: [u32; 3]) -> String {
+pub(super) fn scenario(seed: u64, streams: usize, period_us: [u32; 3]) -> String {
     let rng = &mut random::stream(seed, Purpose::Medium, 9);
     let switches = 1 + below(rng, 4);
     let stations = switches.max(2) + below(rng, 3);
@@ -162,7 +162,7 @@ fn a_scenario_with_its_schedule_written_in_has_no_frame_later_than_planned() {
 }
 
 /// What the analysis says of a scenario whose schedule was written in, and what the simulator shows.
-fn compared(text: &str) -> (Plan, Bounds, Watch) {
+pub(super) fn compared(text: &str) -> (Plan, Bounds, Watch) {
     let plan = plan_of(text);
     let prepared = Prepared::new(&plan).expect("nothing has slots");
     let table = |segment| {

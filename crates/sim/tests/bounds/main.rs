@@ -14,6 +14,7 @@ mod network;
 mod order;
 mod ports;
 mod redundant;
+mod replaced;
 mod scheduled;
 mod sealed;
 mod secured;

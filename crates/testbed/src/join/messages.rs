@@ -42,6 +42,7 @@ impl Messages {
             let key = (description.stream, delivery.to);
             let said = delivery.said().map(|event| event.kind);
             match description.part {
+                part if is_copy(delivery, part) => {}
                 MessagePart::Begins if traffic.concerns(description.stream, delivery.to) => {
                     if let Some(before) = begun.insert(key, index) {
                         let is_interrupted = said == Some(EventKind::Discarded(DiscardReason::Interrupted));
@@ -63,6 +64,15 @@ impl Messages {
         messages.others.extend(begun.into_values().map(|first| (first, missing(first))));
         messages
     }
+}
+
+/// True of a frame that begins and ends no message, since its receiver had it already or, of a first frame, one behind it.
+pub(super) fn is_copy(delivery: &Delivery, part: MessagePart) -> bool {
+    delivery.said().is_some_and(|event| match event.kind {
+        EventKind::Discarded(DiscardReason::CopyEliminated) => true,
+        EventKind::Discarded(DiscardReason::OutOfSequence) => part.is_first(),
+        _ => false,
+    })
 }
 
 /// Whether its receiver says that it has waited for the rest of a message in vain.

@@ -3,7 +3,7 @@
 use chronoseal_core::{AttackKind, DiscardReason, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId};
 use chronoseal_results::{CaptureRow, FrameRow, Outcome, Stays};
 
-use super::messages::Messages;
+use super::messages::{Messages, is_copy};
 use super::ways::{Delivery, Ways};
 use super::{Carrier, Line};
 use crate::config::AgentConfig;
@@ -110,8 +110,10 @@ impl<'a> Table<'a> {
             let Some(serial) = delivery.serial else { continue };
             ended[serial] = true;
             if self.part(serial) != MessagePart::Whole {
-                // A message has one row, at the frame that ended it.
+                // A message has one row, at the frame that ended it; and one for each copy of its first frame.
                 rows.extend(self.messages.ends.get(&index).and_then(|first| self.message_row(*first, delivery)));
+                let is_copy = self.part(serial).is_first() && is_copy(delivery, MessagePart::Begins);
+                rows.extend(is_copy.then(|| self.delivered_row(serial, delivery)).flatten());
                 continue;
             }
             let parts = self.parts(serial, delivery);

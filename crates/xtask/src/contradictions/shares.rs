@@ -144,6 +144,11 @@ const FEATURES: &[Feature] = &[
         "but where nothing is preempted: how often a hold cuts is not counted",
     ),
     never(
+        "gate lists that are replaced",
+        |text| text.contains("admin = "),
+        "but where streams have an offset and find their gates open under either list: what else waits there is not bounded",
+    ),
+    never(
         "frames lost by noise",
         |text| text.contains("frame_losses = "),
         "but where streams have a way without: nothing bounds what noise takes",

@@ -8,9 +8,9 @@ use crate::finding::Finding;
 /// Fields of `[package]` that come from the workspace.
 const INHERITED: &[&str] = &["version", "edition", "rust-version", "license", "publish"];
 
-/// Crates with lints of their own. `testbed` speaks to the kernel, `ecdsa-lanes` to vector registers, and `fourq-mulx` is
-/// assembly, which takes `unsafe`.
-const OWN_LINTS: &[&str] = &["testbed", "ecdsa-lanes", "fourq-mulx"];
+/// Crates with lints of their own. `testbed` speaks to the kernel, `ecdsa-lanes` and `fourq-ifma` to vector registers, and
+/// `fourq-mulx` is assembly, which takes `unsafe`.
+const OWN_LINTS: &[&str] = &["testbed", "ecdsa-lanes", "fourq-ifma", "fourq-mulx"];
 
 /// Crates not called `chronoseal-<folder>`. `xtask` is what `cargo xtask` looks for.
 const OWN_NAME: &[&str] = &["xtask"];

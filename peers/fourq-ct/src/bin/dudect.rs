@@ -1,7 +1,7 @@
 //! Two classes of secrets, one fixed and one random, timed in random order: do the times differ?
 //!
 //! Welch's t for all samples and for those below several quantiles, where the tail is cut that the operating system makes.
-//! `SAMPLES` samples for each operation; exits with 1 if any |t| reaches 4.5.
+//! `SAMPLES` samples for each operation, or for those alone whose names contain the argument; exits with 1 if any |t| reaches 4.5.
 //!
 //! Source: Reparaz, Balasch, Verbauwhede, "Dude, is my code constant time?", DATE 2017.
 
@@ -9,7 +9,7 @@ use std::arch::x86_64::{__rdtscp, _mm_lfence};
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use chronoseal_fourq::internals::{Field, Mulx, Portable};
+use chronoseal_fourq::internals::{Field, Mulx, Portable, Vectors};
 use chronoseal_fourq::{ecdh, internals, schnorrq};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -40,14 +40,19 @@ fn largest_t(samples: &mut [(u64, bool)]) -> f64 {
 }
 
 fn welch(samples: &[(u64, bool)]) -> f64 {
-    let [a, b] = [false, true].map(|class| {
+    let [a, b] = means(samples);
+    (a.0 - b.0) / (a.1 + b.1).sqrt()
+}
+
+/// Mean and its variance, by class.
+fn means(samples: &[(u64, bool)]) -> [(f64, f64); 2] {
+    [false, true].map(|class| {
         let of_class = || samples.iter().filter(move |(_, other)| *other == class).map(|(ticks, _)| *ticks as f64);
         let count = of_class().count() as f64;
         let mean = of_class().sum::<f64>() / count;
         let variance = of_class().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0);
         (mean, variance / count)
-    });
-    (a.0 - b.0) / (a.1 + b.1).sqrt()
+    })
 }
 
 /// What the first class of secrets holds.
@@ -63,6 +68,10 @@ enum First {
 /// Secrets are drawn and put into classes a batch ahead of the clock, as the paper's own program does: drawing between
 /// two timings leaves the branch predictor and the caches in a state that depends on the class, worth 0.2 ticks.
 fn measure<const LEN: usize>(name: &str, first: First, mut run: impl FnMut(&[u8; LEN])) -> bool {
+    // The argument, if there is one, is a part of the names of what is wanted; the control is always measured.
+    if std::env::args().nth(1).is_some_and(|wanted| !name.contains(&wanted) && !name.starts_with("control")) {
+        return true;
+    }
     let mut rng = ChaCha20Rng::seed_from_u64(LEN as u64);
     let mut batch = vec![([0; LEN], false); BATCH];
     let mut samples = Vec::with_capacity(SAMPLES);
@@ -86,7 +95,12 @@ fn measure<const LEN: usize>(name: &str, first: First, mut run: impl FnMut(&[u8;
         }
     }
     let t = largest_t(&mut samples);
-    println!("{name}: |t| = {t:.2}, median {} ticks, {SAMPLES} samples", samples[SAMPLES / 2].0);
+    let middle = &samples[..SAMPLES / 2];
+    println!(
+        "{name}: |t| = {t:.2}, median {} ticks, the faster halves {:.2} ticks apart, {SAMPLES} samples",
+        samples[SAMPLES / 2].0,
+        means(middle)[0].0 - means(middle)[1].0
+    );
     t < LIMIT
 }
 
@@ -117,10 +131,11 @@ fn measure_all<F: Field>(code: &str, field: F) -> bool {
     constant &= measure(&name("agreement"), First::Fixed, |bytes: &[u8; 32]| {
         black_box(ecdh::SecretKey::from_bytes(*bytes).agree_by(&peer, field));
     });
-    constant &= measure(&name("signing, key from seed"), First::Fixed, |bytes: &[u8; 32]| {
+    let sign = |bytes: &[u8; 32]| {
         black_box(schnorrq::SigningKey::from_seed_by(*bytes, field).sign_by(b"share of node 7", field));
-    });
-    constant
+    };
+    constant &= measure(&name("signing, key from seed, both classes random"), First::Random, sign);
+    constant & measure(&name("signing, key from seed"), First::Fixed, sign)
 }
 
 fn main() -> ExitCode {
@@ -128,6 +143,10 @@ fn main() -> ExitCode {
     match Mulx::detect() {
         Some(mulx) => constant &= measure_all("assembly", mulx),
         None => println!("assembly: not run, this processor lacks BMI2 or AVX2"),
+    }
+    match Vectors::detect() {
+        Some(vectors) => constant &= measure_all("vectors", vectors),
+        None => println!("vectors: not run, this processor lacks AVX-512 IFMA"),
     }
     // What must be seen: sliding windows skip the zeros of the scalar.
     let generator = internals::Affine::GENERATOR.to_extended();

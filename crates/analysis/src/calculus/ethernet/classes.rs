@@ -52,6 +52,8 @@ pub struct PortPlan {
     pub preempts: bool,
     /// True if it holds frames of preemptable classes back at times.
     pub holds: bool,
+    /// True if its gates follow another list from some time on.
+    pub changes: bool,
     /// Idle slopes of shaped classes, by class.
     pub idle_slopes: BTreeMap<usize, Rational>,
     /// Windows of classes that are not always open, by class.
@@ -70,6 +72,7 @@ impl PortPlan {
             varying: Rational::zero(),
             preempts: false,
             holds: false,
+            changes: false,
             idle_slopes,
             gates,
         }
@@ -309,6 +312,9 @@ impl Switches {
         }
         if plan.holds && plan.preempts && self.classes[class].is_preemptable {
             return Ok(rates(Server::refused(name, Unbounded::Combination(Combination::Held))));
+        }
+        if plan.changes {
+            return Ok(rates(Server::refused(name, Unbounded::Combination(Combination::ListChanges))));
         }
         let classes = classes.into_iter().map(|(_, class)| class).collect();
         let preemption = self.preemption.clone().filter(|_| plan.preempts);

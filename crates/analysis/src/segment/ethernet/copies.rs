@@ -9,7 +9,7 @@ use chronoseal_scenario::plan::{Copies, Ethernet, EthernetStream, RecoveryAlgori
 
 use super::super::losses::{Cause, Risk, SkewRemedy};
 use super::super::{Arrivals, HopBound, Span, Why};
-use super::slots;
+use super::{slots, virtual_links};
 
 /// By stream and receiver: what each copy of a frame takes, counted from an instant that is the same for all of them; `None` for one
 /// that nothing bounds.
@@ -69,11 +69,21 @@ fn skews_in_switches(
 ///
 /// Match recovery compares with the last frame only, so that the next one must not come between two copies. Over two networks one
 /// that comes in between takes the place of a copy which is still to come, so none may where single frames are lost, nor in slots.
+/// The next frame is that of the same message, if a message has several: a gap of the virtual link later by its regulator, or sooner
+/// by what comes on top of that.
 fn limit(view: Ethernet<'_>, stream: &EthernetStream<'_>, arrivals: &Arrivals) -> Option<(Duration, SkewRemedy)> {
     let before_next = |most: Duration| {
         let arrival = arrivals.at(stream.id, stream.hop.segment);
-        let jitter = arrival.at.map_or(arrival.distance, Span::jitter);
-        ((arrival.distance - jitter).min(most) - Duration::from_ps(1)).max(Duration::ZERO)
+        let (distance, jitter) = match virtual_links::gap_of_fragments(view, stream) {
+            None => (arrival.distance, arrival.at.map_or(arrival.distance, Span::jitter)),
+            Some(gap) => {
+                let driver = view.plan.nodes[stream.hop.from.index()].driver;
+                let parts =
+                    arrival.at.map(Span::jitter).and_then(|jitter| Ok(jitter + arrivals.busy(stream.hop.from)?));
+                (gap, parts.map_or(gap, |parts| parts + (driver.max - driver.min)))
+            }
+        };
+        ((distance - jitter).min(most) - Duration::from_ps(1)).max(Duration::ZERO)
     };
     match stream.copies.replication()? {
         Replication::Networks { skew_max } if stream.class.is_time_triggered() => {

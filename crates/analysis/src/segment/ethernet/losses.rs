@@ -186,6 +186,7 @@ fn lossy(view: Ethernet<'_>) -> Vec<Risk> {
         let cause = Cause::FramesLost { ends: ends(view, loss.link), node, lost_ppb };
         found.push(Risk { segment: view.id, stream: Some(stream.id), cause });
     }
+    found.extend(overtaken(view));
     let spoils = |link: FailingLink| match view.segment.sync {
         Sync::Ideal => false,
         Sync::Beacon => view.stations().any(|node| brings_beacon(view, link, node)),
@@ -197,6 +198,18 @@ fn lossy(view: Ethernet<'_>) -> Vec<Risk> {
         Risk { segment: view.id, stream: None, cause }
     }));
     found
+}
+
+/// Messages of several frames that go several ways of which one loses single frames: its next frame is there before the copy of the
+/// lost one, and what is out of order is put together by nobody. Over two networks the skew is held against their gap.
+fn overtaken(view: Ethernet<'_>) -> impl Iterator<Item = Risk> + '_ {
+    let of_stream = move |stream: EthernetStream<'_>| {
+        let is_it = stream.datagram.is_some() && stream.copies.have_r_tag() && !view.can_be_lost(&stream);
+        let loss = view.segment.frame_losses.iter().find(|loss| is_it && view.passes(&stream, loss.link))?;
+        let cause = Cause::FragmentOvertaken { ends: ends(view, loss.link) };
+        Some(Risk { segment: view.id, stream: Some(stream.id), cause })
+    };
+    view.streams().filter_map(of_stream)
 }
 
 /// The two ends of a link.

@@ -81,7 +81,8 @@ fn ends(view: Ethernet<'_>) -> Vec<PortEnd> {
 pub(super) fn port(view: Ethernet<'_>, end: PortEnd, wander: Option<&Wander>) -> RoutedPort {
     let Some(config) = view.segment.ports.of(end) else { return RoutedPort::default() };
     let holds = config.gates.as_ref().is_some_and(|list| list.entries.iter().any(|entry| entry.hold));
-    let mut port = RoutedPort { holds, ..RoutedPort::default() };
+    let changes = config.gates.as_ref().is_some_and(|list| list.change.is_some());
+    let mut port = RoutedPort { holds, changes, ..RoutedPort::default() };
     for (number, class) in (0u8..).zip(&config.classes) {
         if let Selection::CreditBased { idle_slope } = class.selection {
             port.idle_slopes.insert(number, bytes_a_ps(idle_slope.0));

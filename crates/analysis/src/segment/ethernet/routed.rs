@@ -90,6 +90,8 @@ pub struct RoutedPort {
     pub preempts: bool,
     /// It holds them back at times.
     pub holds: bool,
+    /// Its gates follow another list from some time on.
+    pub changes: bool,
     /// By traffic class: its own queue's room `[byte]`. The others share one.
     pub rooms: BTreeMap<u8, u64>,
 }
@@ -376,6 +378,7 @@ impl Routed {
             rate_max: rates.into_iter().max().unwrap_or_else(|| least.clone()),
             preempts: port.preempts,
             holds: port.holds,
+            changes: port.changes,
             idle_slopes: port.idle_slopes.iter().map(|(class, slope)| (place(*class), slope.clone())).collect(),
             varying: if enters_switch {
                 whole((self.forwarding.jitter() + self.uneven(link)).as_ps())

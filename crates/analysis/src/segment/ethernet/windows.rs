@@ -11,6 +11,9 @@
 //! - No other frame of its class can come or be there between the earliest instant at which it comes and the end of the gap
 //!   behind it. Frames of different streams meet by what divides both of their periods ([`Recurring`]).
 //!
+//! Where another list replaces that of a port during the run, all of this has to be so under the one, under the other, and of each frame
+//! that is there while the one ends and the other begins: of those the instants of the run count, since both lists are known.
+//!
 //! A stream of which any of that is not so counts as one that can be anywhere at any time, and so does then every stream of its
 //! class that shares a link with it. What is left never waits for another frame: assume that one does, and take the first that does so
 //! in time; until then all have kept to their instants, so it does not.
@@ -152,8 +155,8 @@ fn due(wired: &Wired<'_>, sent: &RoutedStream) -> Option<(Duration, Duration)> {
 /// The ports of a segment.
 struct Ports<'a> {
     wired: &'a Wired<'a>,
-    /// By link and class; `None` for a gate that is always open.
-    gates: BTreeMap<(usize, u8), Option<Gate>>,
+    /// By link, class and list; `None` for a gate that is always open.
+    gates: BTreeMap<(usize, u8, Kind), Option<Gate>>,
 }
 
 impl Ports<'_> {
@@ -205,20 +208,13 @@ impl Ports<'_> {
         if others.iter().any(|other| *other >= CLASSES) {
             return None;
         }
-        let gates = port.gates.as_ref();
-        for class in others.iter().chain([&class]) {
-            self.gates.entry((link, *class)).or_insert_with(|| gates.and_then(|list| Gate::new(list, *class)));
-        }
-        let gate = |class: u8| self.gates.get(&(link, class)).and_then(Option::as_ref);
         let (transmission, occupancy) = (line.speed.transmission(stream.len_max), line.speed.occupancy(stream.len_max));
-        let cycle = gates.map_or(period, |list| list.cycle);
-        let frames = cycle.as_ps() / gcd(cycle.as_ps(), period.as_ps()).max(1);
-        if frames > FRAMES_MAX {
-            return None;
-        }
-        let mut starts: Option<Span> = None;
-        for number in 0..frames {
-            let due = due + period * number;
+        // When a frame starts behind the gates of a list, from when it is due; `None` if something may be in its way.
+        let mut starts = |gates: Lists<'_>, due: Duration| -> Option<Span> {
+            for class in others.iter().chain([&class]) {
+                self.gates.entry((link, *class, gates.kind())).or_insert_with(|| gates.gate(*class));
+            }
+            let gate = |class: u8| self.gates.get(&(link, class, gates.kind())).and_then(Option::as_ref);
             let comes = Span { min: due + at.min, max: due + at.max };
             let own = match gate(class) {
                 Some(gate) => gate.starts(comes, transmission)?,
@@ -228,36 +224,122 @@ impl Ports<'_> {
             if others.iter().any(|other| gate(*other).is_none_or(|gate| !gate.is_closed(taken))) {
                 return None;
             }
-            let own = Span { min: own.min - due, max: own.max - due };
-            starts =
-                Some(starts.map_or(own, |starts| Span { min: starts.min.min(own.min), max: starts.max.max(own.max) }));
+            gates.knows(taken).then(|| Span { min: own.min - due, max: own.max - due })
+        };
+        let mut all: Option<Span> = None;
+        let mut add = |one: Span| {
+            all = Some(all.map_or(one, |all| Span { min: all.min.min(one.min), max: all.max.max(one.max) }));
+        };
+        let mut repeated = |gates: Lists<'_>, cycle: Duration| {
+            let frames = cycle.as_ps() / gcd(cycle.as_ps(), period.as_ps()).max(1);
+            if frames > FRAMES_MAX {
+                return None;
+            }
+            (0..frames).try_for_each(|number| starts(gates, due + period * number).map(&mut add))
+        };
+        let list = port.gates.as_ref();
+        match list.and_then(|list| Some((list, list.ends()?, list.changed()?))) {
+            None => repeated(list.map_or(Lists::None, Lists::One), list.map_or(period, |list| list.cycle))?,
+            Some((list, (ends, begins), changed)) => {
+                repeated(Lists::One(&GateControlList { change: None, ..list.clone() }), list.cycle)?;
+                repeated(Lists::New(&changed), changed.cycle)?;
+                // Those that are over when the old list ends, and those that come when the new one has begun, have been looked at.
+                let first = (ends - all?.max - occupancy - due).div_floor(period).max(0);
+                let last = (begins + line.speed.gap() - at.min - due).div_floor(period);
+                if last - first > FRAMES_MAX {
+                    return None;
+                }
+                let from = due + period * first + at.min - line.speed.gap();
+                let until = due + period * last + at.max + list.cycle.max(changed.cycle) * 2;
+                for number in first..=last {
+                    let one = starts(Lists::Both { list, from, until }, due + period * number)?;
+                    all = all.map(|all| Span { min: all.min.min(one.min), max: all.max.max(one.max) });
+                }
+            }
         }
-        let starts = starts?;
+        let starts = all?;
         Some(Stay { comes: at.min, starts, over: starts.max + occupancy })
     }
 }
 
-/// When the gate of a class is open: its windows in four cycles, so that what comes in the second finds its window among them.
+/// Which of the lists of one port, and of both the time that is looked at.
+type Kind = (u8, Duration, Duration);
+
+/// Lists of a port that frames are followed through.
+#[derive(Clone, Copy)]
+enum Lists<'a> {
+    /// It has none.
+    None,
+    /// The only one, or the one that another replaces.
+    One(&'a GateControlList),
+    /// The one that replaces it.
+    New(&'a GateControlList),
+    /// The one, then the other, in a time that has the change in it.
+    Both { list: &'a GateControlList, from: Duration, until: Duration },
+}
+
+impl Lists<'_> {
+    /// Which of those of one port. The times around a change are those of one stream.
+    fn kind(self) -> Kind {
+        match self {
+            Self::None => (0, Duration::ZERO, Duration::ZERO),
+            Self::One(_) => (1, Duration::ZERO, Duration::ZERO),
+            Self::New(_) => (2, Duration::ZERO, Duration::ZERO),
+            Self::Both { from, until, .. } => (3, from, until),
+        }
+    }
+
+    /// The gate of a class; `None` if it is always open.
+    fn gate(self, class: u8) -> Option<Gate> {
+        match self {
+            Self::None => None,
+            Self::One(list) | Self::New(list) => Gate::new(list, class),
+            Self::Both { list, from, until } => Gate::once(list, class, (from, until)),
+        }
+    }
+
+    /// True if all is known of what a frame takes.
+    fn knows(self, (from, until): (Duration, Duration)) -> bool {
+        match self {
+            Self::Both { from: first, until: last, .. } => first <= from && until <= last,
+            Self::None | Self::One(_) | Self::New(_) => true,
+        }
+    }
+}
+
+/// When the gate of a class is open: its windows in four cycles, so that what comes in the second finds its window among them; or all windows
+/// in a time that does not repeat.
 struct Gate {
     base: Duration,
     cycle: Duration,
     windows: Vec<(Duration, Duration)>,
+    repeats: bool,
 }
 
 impl Gate {
     /// `None` if it is always open.
     fn new(list: &GateControlList, class: u8) -> Option<Self> {
         let (base, cycle) = (list.base_time.rem_floor(list.cycle), list.cycle);
-        let from = SimTime::ZERO + base;
-        let windows = list.open_windows(usize::from(class), from, from + cycle * 4);
-        let windows: Vec<_> = windows.map(|(opens, closes)| (opens - from, closes - from)).collect();
-        let is_always_open = windows == [(Duration::ZERO, cycle * 4)];
-        (!is_always_open).then_some(Self { base, cycle, windows })
+        Self::of(list, class, (base, cycle, 4))
     }
 
-    /// A time in the second of the four cycles.
+    /// The same from one time to another, which is longer than any stay of a frame.
+    fn once(list: &GateControlList, class: u8, (from, until): (Duration, Duration)) -> Option<Self> {
+        let gate = Self::of(list, class, (from, until - from, 1))?;
+        Some(Self { repeats: false, ..gate })
+    }
+
+    fn of(list: &GateControlList, class: u8, (base, cycle, cycles): (Duration, Duration, i64)) -> Option<Self> {
+        let from = SimTime::ZERO + base;
+        let windows = list.open_windows(usize::from(class), from, from + cycle * cycles);
+        let windows: Vec<_> = windows.map(|(opens, closes)| (opens - from, closes - from)).collect();
+        let is_always_open = windows == [(Duration::ZERO, cycle * cycles)];
+        (!is_always_open).then_some(Self { base, cycle, windows, repeats: true })
+    }
+
+    /// A time in the second of the four cycles; or in the time that does not repeat.
     fn phase(&self, at: Duration) -> Duration {
-        (at - self.base).rem_floor(self.cycle) + self.cycle
+        if self.repeats { (at - self.base).rem_floor(self.cycle) + self.cycle } else { at - self.base }
     }
 
     /// When a frame that takes so long starts that comes at these times; `None` if there may be no room for it in the first window

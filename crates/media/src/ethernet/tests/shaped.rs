@@ -38,6 +38,7 @@ fn a_scheduled_gate_opens_for_its_class() {
         cycle: Duration::from_us(500),
         entries: vec![entry(0, 250), entry(0x80, 10), entry(0, 240)],
         hold_advance: Duration::ZERO,
+        change: None,
     };
     config.ports.insert(3, PortConfig { gates: Some(list), ..PortConfig::default() });
     let mut bench = Bench::new(config);
@@ -57,6 +58,7 @@ fn a_clock_that_is_50_us_ahead_opens_its_gate_50_us_earlier() {
         cycle: Duration::from_us(500),
         entries: vec![entry(0, 250), entry(0x81, 10), entry(0, 240)],
         hold_advance: Duration::ZERO,
+        change: None,
     };
     let port = PortConfig { gates: Some(list), ..PortConfig::default() };
     // The frame comes to its switch by the line of its station, 0, with the lowest priority, and leaves it by 3 with the highest.
@@ -215,7 +217,7 @@ fn a_frame_has_the_tag_of_its_stream_and_the_priority_in_it() {
         config.routes[0].vid = Some(5);
         let entries = vec![GateEntry { open: 0b1000, hold: false, lasts: Duration::from_us(500) }];
         let (base_time, hold_advance) = (Duration::ZERO, Duration::ZERO);
-        let list = GateControlList { base_time, cycle: Duration::from_us(500), entries, hold_advance };
+        let list = GateControlList { base_time, cycle: Duration::from_us(500), entries, hold_advance, change: None };
         config.ports.insert(3, PortConfig { gates: Some(list), ..PortConfig::default() });
         let mut bench = Bench::new(config);
         bench.send(Duration::ZERO, 0, tagged(tag(pcp, 5)));

@@ -3,6 +3,9 @@
 
 use super::*;
 
+/// Gate states, holds and lengths.
+type Entries = Vec<(u8, bool, i64)>;
+
 /// A port in the units of this model.
 #[derive(Clone, Debug)]
 struct Setup {
@@ -12,8 +15,10 @@ struct Setup {
     asynchronous: [bool; 8],
     preemptable: [bool; 8],
     /// Gate states, holds, and lengths `[byte]`.
-    entries: Vec<(u8, bool, i64)>,
+    entries: Entries,
     hold_advance: i64,
+    /// When another list is requested and begins, by how much a cycle may be extended before, and its entries.
+    change: Option<(i64, i64, i64, Entries)>,
     /// By stream: a committed rate of a `k`th of the line's, a burst `[byte]` and a group.
     schedulers: Vec<(i64, i64, u16)>,
 }
@@ -37,6 +42,17 @@ impl Setup {
             cycle: BYTE * self.cycle(),
             entries: self.entries.iter().map(entry).collect(),
             hold_advance: BYTE * self.hold_advance,
+            change: self.change.as_ref().map(|(requested, begins, extension, entries)| {
+                let cycle = BYTE * entries.iter().map(|(.., lasts)| lasts).sum::<i64>();
+                let [requested_at, base_time, extension] = [*requested, *begins, *extension].map(|bytes| BYTE * bytes);
+                Box::new(ListChange {
+                    requested_at,
+                    extension,
+                    base_time,
+                    cycle,
+                    entries: entries.iter().map(entry).collect(),
+                })
+            }),
         });
         let scheduler = |(stream, (k, burst, group)): (usize, &(i64, i64, u16))| SchedulerConfig {
             stream: StreamId(stream as u16),
@@ -54,14 +70,30 @@ impl Setup {
     }
 
     fn entry(&self, at: i64) -> (u8, bool) {
-        let mut phase = at.rem_euclid(self.cycle().max(1));
-        for (open, hold, lasts) in &self.entries {
+        let (mut list, mut phase) = (&self.entries, at.rem_euclid(self.cycle().max(1)));
+        if let Some((requested, begins, extension, entries)) = &self.change {
+            if at >= *begins {
+                let cycle: i64 = entries.iter().map(|(.., lasts)| lasts).sum();
+                (list, phase) = (entries, (at - begins).rem_euclid(cycle));
+            } else {
+                // Each cycle begins when the one before it has planned it.
+                let (mut start, mut next) = (0, 0);
+                while at >= next {
+                    start = next;
+                    let regular = start + self.cycle().max(1);
+                    let is_last = *requested <= start && *begins <= regular + extension;
+                    next = if is_last { *begins } else { regular };
+                }
+                phase = at - start;
+            }
+        }
+        for (open, hold, lasts) in list {
             if phase < *lasts {
                 return (*open, *hold);
             }
             phase -= lasts;
         }
-        (0xff, false)
+        list.last().map_or((0xff, false), |(open, hold, _)| (*open, *hold))
     }
 
     fn is_open(&self, class: usize, at: i64) -> bool {
@@ -277,6 +309,9 @@ fn setups() -> impl Strategy<Value = Setup> {
     ];
     // 10^9 has no third part: times of the model are whole bytes.
     let slope = slope.prop_map(|slope| slope.filter(|k| *k != 3));
+    let changed =
+        proptest::collection::vec((any::<u8>(), prop_oneof![3 => Just(false), 1 => Just(true)], 100i64..4000), 1..4);
+    let change = proptest::option::of((0i64..6000, 1600i64..9000, 0i64..6000, changed));
     let schedulers =
         proptest::collection::vec((prop_oneof![Just(2i64), Just(5), Just(20)], 1600i64..4000, 0u16..4), 0..3);
     (
@@ -286,13 +321,18 @@ fn setups() -> impl Strategy<Value = Setup> {
         entries,
         0i64..200,
         schedulers,
+        change,
     )
-        .prop_map(|(slopes, asynchronous, preemptable, mut entries, hold_advance, schedulers)| {
+        .prop_map(|(slopes, asynchronous, preemptable, mut entries, hold_advance, schedulers, change)| {
             // Each class has a window with room for a frame.
             if !entries.is_empty() {
                 entries.push((0xff, false, 3200));
             }
-            Setup { slopes, asynchronous, preemptable, entries, hold_advance, schedulers }
+            let change = change.filter(|_| !entries.is_empty()).map(|(requested, after, extension, mut changed)| {
+                changed.push((0xff, false, 3200));
+                (requested, requested + after, extension, changed)
+            });
+            Setup { slopes, asynchronous, preemptable, entries, hold_advance, change, schedulers }
         })
 }
 

@@ -85,6 +85,7 @@ fn gated(entries: &[(u8, i64)], cycle_us: i64) -> PortConfig {
         cycle: Duration::from_us(cycle_us),
         entries: entries.iter().map(entry).collect(),
         hold_advance: Duration::ZERO,
+        change: None,
     };
     PortConfig { gates: Some(list), ..PortConfig::default() }
 }

@@ -291,3 +291,39 @@ fn a_stopped_station_sends_no_more_of_a_message() {
     assert!((0..4).map(|_| camera.0.poll_output(at(PHASE), &mut frame)).any(|output| is_sent(&output)));
     assert!(camera.input(at(PHASE), Input::Command(Command::Stop)).sent.is_empty());
 }
+
+/// A receiver of messages on a virtual link over both networks, and three frames of one message after the other.
+fn over_both() -> (Hearing, Vec<Vec<u8>>) {
+    let (mut camera, fusion) = linked();
+    let replication = Some(Replication::Networks { skew_max: Duration::from_ms(1) });
+    let listeners = vec![ListenerConfig { replication, ..fusion.bench.0.listeners[0].config.clone() }];
+    let config = EndSystemConfig { listeners, has_second_port: true, ..config(1) };
+    let frames = (0..2).flat_map(|number| camera.wake(at(PHASE + PERIOD * number)).sent).map(|(.., bytes)| bytes);
+    (Bench::started(config).into(), frames.collect())
+}
+
+#[test]
+fn copies_of_fragments_end_no_message_and_say_of_which_they_are() {
+    let (mut fusion, frames) = over_both();
+    let twice: Vec<Vec<u8>> = frames[..3].iter().flat_map(|frame| [frame.clone(), frame.clone()]).collect();
+    let copy = discarded(DiscardReason::CopyEliminated, 0);
+    assert_eq!(told(&mut fusion, &twice), [BEGAN(0), copy, copy, DELIVERED(0), copy]);
+    // The next message begins before the last copies of the one before.
+    let (mut fusion, frames) = over_both();
+    told(&mut fusion, &frames[..3]);
+    assert_eq!(told(&mut fusion, &[frames[3].clone(), frames[2].clone()]), [BEGAN(1), copy]);
+    assert_eq!(told(&mut fusion, &frames[4..]), [DELIVERED(1)]);
+}
+
+#[test]
+fn a_fragment_that_was_overtaken_is_none_and_its_message_is_lost_once() {
+    let (mut fusion, frames) = over_both();
+    let overtaken = [0, 2, 1].map(|place: usize| frames[place].clone());
+    let lost = discarded(DiscardReason::WrongSequence, 0);
+    assert_eq!(told(&mut fusion, &overtaken), [BEGAN(0), lost, NOTHING]);
+    assert_eq!(told(&mut fusion, &frames[3..]), [BEGAN(1), DELIVERED(1)]);
+    // Of a first frame it is said of which message it is.
+    let (mut fusion, frames) = over_both();
+    let expected = [NOTHING, discarded(DiscardReason::OutOfSequence, 1)];
+    assert_eq!(told(&mut fusion, &[frames[4].clone(), frames[3].clone()]), expected);
+}

@@ -1,6 +1,7 @@
 //! Messages longer than a frame: UDP datagrams in fragments of IPv4 (RFC 791), one after the other.
 
 use chronoseal_core::Duration;
+use chronoseal_media::recovery::RecoveryAlgorithm;
 use chronoseal_wire::ethernet::PAYLOAD_LEN_MAX;
 use chronoseal_wire::{ipv4, udp};
 
@@ -126,7 +127,7 @@ pub(super) fn resolve(
     (Some(datagram), room)
 }
 
-/// Whether the frames of a datagram go where one way and one queue keep them in their order.
+/// Whether the frames of a datagram come to its receivers in an order in which they can be put together.
 pub(super) fn check(
     request: &HopRequest<'_>,
     (spec, copies): (&EthernetStreamSpec, &Copies),
@@ -145,16 +146,22 @@ pub(super) fn check(
         );
     };
     let shorter = "or write a `length` that a frame has room for";
-    match copies {
-        Copies::One(_) => {}
-        Copies::BothNetworks { .. } => {
-            let what = "fragments that come over the networks A and B are not told apart";
-            refuse("networks", what, "over both", format!("write `networks = [\"a\"]`, {shorter}"));
-        }
-        Copies::Ways { .. } => {
-            let what = "fragments that come over several ways are not told apart";
-            refuse("replication", what, "replicated", format!("leave `replication` out, {shorter}"));
-        }
+    let key = match copies {
+        Copies::One(_) => None,
+        Copies::BothNetworks { .. } => Some(("networks", "over both", "write `networks = [\"a\"]`")),
+        Copies::Ways { .. } => Some(("replication", "replicated", "leave `replication` out")),
+    };
+    if let (Some((key, label, other)), true) = (key, request.is_relayed) {
+        let what = "gateways do not carry fragments of which copies come";
+        refuse(key, what, label, format!("{other}, {shorter}"));
+    }
+    if matches!(copies, Copies::Ways { recovery, .. } if recovery.algorithm == RecoveryAlgorithm::Match) {
+        let what = "match recovery takes the copy of a fragment for a new one when the next has come, and keeps no list of them";
+        refuse("replication", what, "match recovery", format!("write `recovery = \"vector\"`, {shorter}"));
+    }
+    if matches!(copies, Copies::Ways { recovering, .. } if !recovering.is_empty()) {
+        let what = "switches that eliminate copies may pass its fragments on out of order, which nobody puts right";
+        refuse("replication", what, "eliminated on the way", format!("leave `eliminate_at` out, {shorter}"));
     }
     if spec.sub_virtual_link_of.is_some() {
         let what = "a sub-virtual link takes no turns with fragments";

@@ -7,6 +7,7 @@ pub(crate) mod datagrams;
 mod eliminations;
 mod failures;
 pub mod filter_spec;
+mod gate_lists;
 pub(crate) mod gated;
 mod integration;
 mod links;

@@ -191,26 +191,37 @@ pub(super) fn check(request: &SegmentRequest<'_>, segment: &EthernetSegment, con
     if !segment.wiring.has_networks() {
         return;
     }
-    let clocks = match segment.sync {
+    let refused = match segment.sync {
         Sync::Beacon | Sync::Ideal => None,
-        Sync::As6802 => Some("an AS6802 cluster keeps"),
-        Sync::Gptp => Some("IEEE 802.1AS keeps"),
+        // From memory: masters of AS6802 send over every channel, and each channel has compression masters of its own.
+        Sync::As6802 => Some((
+            "an AS6802 cluster keeps",
+            "the standard gives each network compression masters of its own, which is not built yet: write `sync = \"beacon\"`, which \
+             goes over network A and stops with it, or leave `networks` out",
+        )),
+        // IEEE 802.1AS-2020 has several domains, each with a tree and a grandmaster of its own.
+        Sync::Gptp => Some((
+            "IEEE 802.1AS keeps",
+            "the standard has several domains for this, one over each network, which are not built yet: write `sync = \"beacon\"`, \
+             which goes over network A and stops with it, or leave `networks` out and give streams several ways with `replication`",
+        )),
     };
-    if let Some(clocks) = clocks {
+    if let Some((clocks, help)) = refused {
         context.report(
             Code::NotYet,
             &request.table.at("sync"),
             format!("`{}` has the networks A and B, and {clocks} clocks over one network only so far", request.name),
             "over one network",
-            "write `sync = \"beacon\"`, which goes over network A, or leave `networks` out",
+            help,
         );
     }
     if !segment.ports.is_plain() {
         context.report(
-            Code::NotYet,
+            Code::BadNetworks,
             &request.table.at("networks"),
             format!(
-                "`{}` has networks A and B, and ports of IEEE 802.1Q, which virtual links cannot pass yet",
+                "`{}` has networks A and B, which are those of ARINC 664 part 7, and ports of IEEE 802.1Q: its virtual links have no \
+                 VLAN tag, so no priority code point puts them into a traffic class",
                 request.name
             ),
             "with ports",

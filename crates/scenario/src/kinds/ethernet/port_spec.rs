@@ -85,6 +85,29 @@ pub struct GatesSpec {
     /// The entries in their order. The last one lasts until the end of the cycle.
     #[schemars(length(min = 1, max = GATE_ENTRIES_MAX))]
     pub entries: Vec<GateEntrySpec>,
+    /// By so much the last cycle of the list may be extended before `admin` begins (OperCycleTimeExtension). Default: 0s.
+    #[serde(default = "crate::spec::zero")]
+    pub cycle_time_extension: Quantity<Duration>,
+    /// The list that replaces this one during the run. Default: none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admin: Option<AdminGatesSpec>,
+}
+
+/// The administrative list of a port, which replaces the one that runs when *ConfigChangeTime* has come: the List Config state machine,
+/// IEEE 802.1Q-2022 §8.6.9.3. All times are by the clock of the port.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdminGatesSpec {
+    /// When *ConfigChange* is set: the port knows of the list from then on. Default: 0s.
+    #[serde(default = "crate::spec::zero")]
+    pub config_change: Quantity<Duration>,
+    /// *AdminBaseTime*: the list begins then; where that is before `config_change`, as many whole cycles later as it takes.
+    pub base_time: Quantity<Duration>,
+    /// *AdminCycleTime*: the list repeats after this, 1us to 10s.
+    pub cycle_time: Quantity<Duration>,
+    /// *AdminControlList*: the entries in their order. The last one lasts until the end of the cycle.
+    #[schemars(length(min = 1, max = GATE_ENTRIES_MAX))]
+    pub entries: Vec<GateEntrySpec>,
 }
 
 /// An entry of a gate control list.

@@ -1,10 +1,11 @@
 //! Ports of switches and stations: what was written of them, checked.
 
-use chronoseal_core::{Bytes, Duration, NodeId, Rate};
-use chronoseal_media::port::{ClassConfig, GateControlList, GateEntry, PortConfig, Selection, TRAFFIC_CLASSES};
+use chronoseal_core::{Bytes, NodeId, Rate};
+use chronoseal_media::port::{ClassConfig, PortConfig, Selection, TRAFFIC_CLASSES};
 
+use super::gate_lists;
 use super::plan::{Accounting, Committed, EthernetSegment};
-use super::port_spec::{ClassPortSpec, CommittedSpec, GatesSpec, PortSpec, ShaperSpec};
+use super::port_spec::{ClassPortSpec, CommittedSpec, PortSpec, ShaperSpec};
 use crate::kinds::{Context, HopRequest, Place, Table};
 use crate::limits::*;
 use crate::problem::Code;
@@ -102,8 +103,13 @@ pub(super) fn port(
     reserved(place, spec, rate, context);
     config.gates = spec.gates.as_ref().map(|gates| {
         let at = place.clone().key("gates");
-        let hold_advance = rate.time_of(HOLD_ADVANCE);
-        list(&at, gates, (count, &config), hold_advance, context)
+        let mut list = gate_lists::list(&at, gates, (count, &config), rate.time_of(HOLD_ADVANCE), context);
+        if let Some(admin) = &gates.admin {
+            let longest = rate.time_of(LONGEST_FRAME);
+            list.change =
+                gate_lists::change(&at, gates, admin, (count, &config), (&list, longest), context).map(Box::new);
+        }
+        list
     });
     config
 }
@@ -111,7 +117,10 @@ pub(super) fn port(
 /// Preamble, the longest part of a frame that cannot be interrupted, and gap, IEEE 802.3-2022 clause 99 `[byte]`.
 const HOLD_ADVANCE: u64 = 8 + 123 + 12;
 
-fn known(at: &Place<'_>, class: u8, count: usize, context: &mut Context<'_>) -> Option<u8> {
+/// The longest frame with preamble, all that protections add, and checksum, rounded up `[byte]`.
+const LONGEST_FRAME: u64 = 1600;
+
+pub(super) fn known(at: &Place<'_>, class: u8, count: usize, context: &mut Context<'_>) -> Option<u8> {
     if usize::from(class) < count {
         return Some(class);
     }
@@ -177,88 +186,6 @@ fn reserved(place: &Place<'_>, spec: &PortSpec, rate: Rate, context: &mut Contex
     }
 }
 
-/// A gate control list of a port with so many classes.
-fn list(
-    place: &Place<'_>,
-    spec: &GatesSpec,
-    (count, port): (usize, &PortConfig),
-    hold_advance: Duration,
-    context: &mut Context<'_>,
-) -> GateControlList {
-    let at_cycle = place.clone().key("cycle");
-    let cycle = context.within(&at_cycle, "the cycle of the gates", spec.cycle.0, PERIOD_MIN, CLUSTER_CYCLE_MAX);
-    let at_base = place.clone().key("base_time");
-    let base_time = context.within(&at_base, "the base time", spec.base_time.0, Duration::ZERO, CLUSTER_CYCLE_MAX);
-    let room = spec.list_len_max.unwrap_or(GATE_ENTRIES_MAX);
-    if spec.entries.len() > room as usize {
-        context.report(
-            Code::BadPort,
-            &place.clone().key("entries"),
-            format!(
-                "the list has {} entries, and the port has room for {room} (IEEE 802.1Q-2022 §12.29.1, SupportedListMax)",
-                spec.entries.len()
-            ),
-            "too long",
-            format!("join entries until there are {room}, or write a larger `list_len_max`"),
-        );
-    }
-    let grain = spec.granularity.map_or(Duration::from_ps(1), |grain| {
-        let at = place.clone().key("granularity");
-        context.within(&at, "the granularity", grain.0, Duration::from_ps(1), cycle)
-    });
-    let on_grain = |at: &Place<'_>, what: &str, time: Duration, context: &mut Context<'_>| {
-        if time.rem_floor(grain) != Duration::ZERO {
-            let near = grain * time.div_floor(grain);
-            context.report(
-                Code::BadPort,
-                at,
-                format!("{what} {time} is no whole multiple of the granularity {grain}"),
-                "between two ticks",
-                format!("write {near} or {}", near + grain),
-            );
-        }
-    };
-    on_grain(&at_cycle, "the cycle", cycle, context);
-    on_grain(&at_base, "the base time", base_time, context);
-    let has_preemptable = port.classes.iter().any(|class| class.is_preemptable);
-    let (mut total, mut entries) = (Duration::ZERO, Vec::new());
-    for (i, entry) in spec.entries.iter().enumerate() {
-        let at = place.clone().key("entries").entry(i);
-        let at_lasts = at.clone().key("lasts");
-        let lasts = context.within(&at_lasts, "the entry", entry.lasts.0, Duration::from_ps(1), CLUSTER_CYCLE_MAX);
-        on_grain(&at_lasts, "the entry", lasts, context);
-        if total <= cycle && total + lasts > cycle {
-            context.report_both(
-                Code::BadPort,
-                (&at_lasts, "ends after the cycle"),
-                (&at_cycle, "the cycle"),
-                format!(
-                    "the entries up to this one last {}, and the cycle is {cycle} (IEEE 802.1Q-2022 §8.6.9.1)",
-                    total + lasts
-                ),
-                format!("shorten the entries by {}, or write a longer cycle", total + lasts - cycle),
-            );
-        }
-        total += lasts;
-        if entry.hold && !has_preemptable {
-            context.report(
-                Code::BadPort,
-                &at.clone().key("hold"),
-                "nothing is held where no traffic class is preemptable (IEEE 802.1Q-2022 §8.6.8.4)",
-                "holds nothing",
-                "leave `hold` out, or write `preemptable = true` for a class",
-            );
-        }
-        let mut open = 0;
-        for (k, class) in entry.open.iter().enumerate() {
-            let at = at.clone().key("open").entry(k);
-            open |= known(&at, *class, count, context).map_or(0, |class| 1 << class);
-        }
-        entries.push(GateEntry { open, hold: entry.hold, lasts });
-    }
-    GateControlList { base_time, cycle, entries, hold_advance }
-}
-
 /// The bucket of a stream as it was written.
 pub(super) fn committed(table: &Table<'_>, spec: CommittedSpec, context: &mut Context<'_>) -> Committed {
     let at = table.at("committed");
@@ -275,35 +202,13 @@ pub(super) fn in_slots(request: &HopRequest<'_>, segment: &EthernetSegment, cont
     }
     let (name, on) = (shortened(&request.stream.spec.name), request.segment.name);
     context.report(
-        Code::NotYet,
+        Code::BadPort,
         &request.stream.at(on),
         format!(
-            "stream `{name}` has slots of AS6802, and the ports of `{on}` have traffic classes of IEEE 802.1Q: no analysis has both"
+            "stream `{name}` has slots of SAE AS6802, and the ports of `{on}` have traffic classes of IEEE 802.1Q: no standard \
+             says which of the two a port serves first"
         ),
         "needs slots",
         format!("write `{on} = {{ class = {{ vlan = {{ pcp = 7 }} }} }}` and give its class windows with `gates`"),
     );
-}
-
-/// The longest time for which the gate of a class is open at a stretch; `None`: always.
-pub(super) fn longest_window(port: &PortConfig, class: u8) -> Option<Duration> {
-    let list = port.gates.as_ref()?;
-    let is_open = |entry: &GateEntry| entry.open >> class & 1 == 1;
-    if list.entries.iter().all(is_open) {
-        return None;
-    }
-    let (mut longest, mut window, mut rest) = (Duration::ZERO, Duration::ZERO, list.cycle);
-    // Twice, since a window may go on into the next cycle.
-    for turn in 0..2 {
-        if turn == 1 {
-            rest = list.cycle;
-        }
-        for (i, entry) in list.entries.iter().enumerate() {
-            let lasts = if i + 1 == list.entries.len() { rest } else { entry.lasts.min(rest) };
-            rest -= lasts;
-            window = if is_open(entry) { window + lasts } else { Duration::ZERO };
-            longest = longest.max(window);
-        }
-    }
-    Some(longest)
 }

@@ -270,13 +270,15 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
     }
 }
 
-/// Ports of IEEE 802.1Q know eight traffic classes, and virtual links go before all of them by rules of their own.
+/// A switch of ARINC 664 part 7 has two priorities at an output port, which its configuration gives to virtual links, and no VLAN tags; a port of
+/// IEEE 802.1Q takes the traffic class from the priority code point of a tag.
 fn virtual_link_behind_ports(segment: &Segment<'_>, stream: &OnSegment<'_>, context: &mut Context<'_>) {
     context.report(
-        Code::NotYet,
+        Code::BadPort,
         &Place::new("streams").entry(stream.entry).key(segment.name),
         format!(
-            "stream `{}` is a virtual link, and `{}` has ports of IEEE 802.1Q, whose traffic classes have no place for it yet",
+            "stream `{}` is a virtual link, and `{}` has ports of IEEE 802.1Q: frames of ARINC 664 part 7 have no VLAN tag, so no \
+             priority code point puts them into a traffic class",
             shortened(stream.name),
             segment.name
         ),

@@ -6,8 +6,9 @@ use chronoseal_core::Duration;
 use chronoseal_media::port::{ClassConfig, Selection};
 
 use super::Memo;
+use super::gate_lists::longest_window;
 use super::plan::{EthernetHop, EthernetSegment, StreamClass};
-use super::ports::{PortEnd, longest_window};
+use super::ports::PortEnd;
 use super::ways::StreamWay;
 use super::wiring::{LinkParameters, SwitchHop};
 use crate::kinds::{Context, OnSegment, Place, Segment};

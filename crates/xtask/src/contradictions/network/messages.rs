@@ -96,7 +96,7 @@ fn longer(line: &str, length: i64, times: i64) -> String {
     scaled.map_or_else(|| line.to_owned(), |(key, us)| format!("{key} = \"{}us\"", us * times))
 }
 
-/// True of a stream that travels over Ethernet alone in frames of its own, of one copy each, and that nobody attacks.
+/// True of a stream that travels over Ethernet alone in frames of its own, whose copies stay on one segment, and that nobody attacks.
 fn is_apt(network: &Network, index: usize) -> bool {
     let stream = &network.streams[index];
     stream.tables.iter().all(|(on, own)| is_apt_on(network, stream, *on, own)) && !stream.table.contains("payload = ")
@@ -106,16 +106,18 @@ fn is_apt(network: &Network, index: usize) -> bool {
 fn is_apt_on(network: &Network, stream: &Stream, on: usize, own: &str) -> bool {
     let segment = &network.segments[on];
     let is_of_class = ["rate_constrained", "best_effort", "vlan"].iter().any(|class| own.contains(class));
-    let is_plain = !["replication = ", "sub_virtual_link_of = ", "lmax = ", "lmin = ", "committed = "]
-        .iter()
-        .any(|key| own.contains(key));
-    let is_over_both = segment.table.contains("networks = {") && own.contains("rate_constrained");
+    let keys = ["eliminate_at = ", "\"match\"", "sub_virtual_link_of = ", "lmax = ", "lmin = ", "committed = "];
+    let is_plain = !keys.iter().any(|key| own.contains(key));
+    // Gateways do not carry what has copies.
+    let is_carried = stream.tables.len() > 1;
+    let has_copies = own.contains("replication = ")
+        || segment.table.contains("networks = {") && own.contains("rate_constrained") && !own.contains("networks = [");
     let name = format!("\"m{}\"", stream.index);
     let leads = |other: &Stream| other.tables.values().any(|table| table.contains(&format!("link_of = {name}")));
     segment.kind == Kind::Ethernet
         && is_of_class
         && is_plain
-        && !is_over_both
+        && !(has_copies && is_carried)
         && !network.is_collected(stream, on)
         && !network.streams.iter().any(leads)
         && !network.threats.iter().any(|threat| threat.contains(&name))

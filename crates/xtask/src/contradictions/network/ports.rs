@@ -150,7 +150,25 @@ fn gates(chance: &mut Chance, classes: i64, mbit: i64, can_hold: bool, style: St
         entries.push(format!("{{ open = [{}], lasts = \"{lasts}us\"{hold} }}", open.join(", ")));
     }
     let base = if chance.percent(50) { chance.range(0, cycle) } else { 0 };
-    format!("{{ cycle = \"{cycle}us\", base_time = \"{base}us\", entries = [{}] }}", entries.join(", "))
+    let admin = if chance.percent(5) { admin(chance, cycle, &entries) } else { String::new() };
+    format!("{{ cycle = \"{cycle}us\", base_time = \"{base}us\", entries = [{}]{admin} }}", entries.join(", "))
+}
+
+/// A list that replaces another one, with its entries in another order or a longer cycle.
+fn admin(chance: &mut Chance, cycle: i64, entries: &[String]) -> String {
+    let mut entries = entries.to_vec();
+    let turns = chance.range(0, entries.len() as i64 - 1) as usize;
+    entries.rotate_left(turns);
+    let cycle = cycle + if chance.percent(30) { chance.range(1, cycle) } else { 0 };
+    let request = if chance.percent(50) { chance.range(0, 20_000) } else { 0 };
+    // A longest frame on the slowest link is over before it begins.
+    let begins = request + chance.range(1_400, 40_000);
+    let extension = if chance.percent(50) { chance.range(0, cycle) } else { 0 };
+    format!(
+        ", cycle_time_extension = \"{extension}us\", admin = {{ config_change = \"{request}us\", base_time = \"{begins}us\", \
+         cycle_time = \"{cycle}us\", entries = [{}] }}",
+        entries.join(", ")
+    )
 }
 
 /// Writes what a port does at one end of one link; the links are written, if there are several switches.
