@@ -101,14 +101,19 @@ pub(crate) fn ways(view: Ethernet<'_>, table: &ScheduleTable, late: Late<'_>) ->
     for (index, slot) in table.slots.iter().enumerate() {
         slots_of[slot.stream.index()].push(index);
     }
+    slots_of.iter_mut().for_each(|slots| slots.sort_unstable_by_key(|index| table.slots[*index].instance));
     let worst = |a: Latency, b: Latency| Latency { min: a.min.min(b.min), max: a.max.max(b.max) };
     let copy = |stream: &EthernetStream<'_>, hops: &[(NetworkName, SwitchHop)], network, receiver: NodeId| {
-        let slots = slots_of[stream.id.index()].iter().filter(|_| stream.class.is_time_triggered());
-        let latencies = slots.filter_map(|index| {
+        let messages = slots_of[stream.id.index()].chunks_exact(stream.frames() as usize);
+        let latencies = messages.filter(|_| stream.class.is_time_triggered()).filter_map(|of_message| {
+            let (first, index) = (table.slots[*of_message.first()?].start, *of_message.last()?);
             let queue = queues[receiver.index()].as_ref()?;
             let hop = hops.iter().position(|(name, hop)| *name == network && hop.to.contains(&receiver))?;
-            let last = Last { turn: table.turn(*index, hop)?, network, trunk: hops[hop].1.trunk, receiver };
-            Some(latency(view, stream, &table.slots[*index], last, late[*index], queue))
+            let last = Last { turn: table.turn(index, hop)?, network, trunk: hops[hop].1.trunk, receiver };
+            // A message counts from the slot of its first frame, and is there with its last.
+            let before = table.slots[index].start - first;
+            let Latency { min, max } = latency(view, stream, &table.slots[index], last, late[index], queue);
+            Some(Latency { min: before + min, max: before + max })
         });
         Some((network, latencies.reduce(worst)?))
     };
@@ -144,12 +149,15 @@ fn latency(
     queue: &Queue,
 ) -> Latency {
     let network = view.segment;
-    let len = view.secured_len(stream);
-    let over = |link: LinkParameters| network.frame_time_over(link, len) + link.delay(len);
+    // The last frame of a message may be shorter than its slot, and is never longer.
+    let over_with = |link: LinkParameters, len| network.frame_time_over(link, len) + link.delay(len);
+    let over = |link: LinkParameters| over_with(link, view.secured_len(stream));
+    let shortest = |link: LinkParameters| over_with(link, view.shortest_len(stream));
     let link_of = |node| network.link_in(last.network, node).parameters;
     let before = last.trunk.map_or_else(|| link_of(stream.hop.from), |trunk| network.wiring.trunks[trunk].parameters);
     let received = over(link_of(last.receiver));
     let ready = last.turn.start - slot.start + over(before) + network.forwarding_delay;
+    let earliest_ready = last.turn.start - slot.start + shortest(before) + network.forwarding_delay;
     let (earliest, latest) = match network.dispatch {
         Dispatch::Scheduled => {
             let dispatch = last.turn.dispatch - slot.start;
@@ -158,10 +166,10 @@ fn latency(
             (dispatch - network.precision, (dispatch + network.precision).max(ready) + wait)
         }
         Dispatch::Immediate => {
-            (ready, ready + network.forwarding_jitter.max + queue.wait_max(window(view, slot, late)))
+            (earliest_ready, ready + network.forwarding_jitter.max + queue.wait_max(window(view, slot, late)))
         }
     };
-    Latency { min: earliest + received, max: latest + received }
+    Latency { min: earliest + shortest(link_of(last.receiver)), max: latest + received }
 }
 
 /// What can stand in the egress queue of one receiver's link.

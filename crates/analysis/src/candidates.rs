@@ -323,7 +323,10 @@ fn slack(view: Ethernet<'_>) -> Duration {
     let taken = |uses: &dyn Fn(&EthernetStream<'_>) -> bool| -> Duration {
         view.streams()
             .filter(|stream| stream.class.is_time_triggered() && uses(stream))
-            .map(|stream| slot_pitch(view, &stream).saturating_mul(instances(view, &stream)))
+            .map(|stream| {
+                let slots = instances(view, &stream) * i64::from(stream.frames());
+                slot_pitch(view, &stream).saturating_mul(slots)
+            })
             .fold(Duration::ZERO, |sum, slots| Duration::from_ps(sum.as_ps().saturating_add(slots.as_ps())))
     };
     let busiest = match view.segment.access {

@@ -160,6 +160,12 @@ pub trait Kind: Sync {
         false
     }
 
+    /// The segment's own nodes on whose clocks nobody relies from a time on, since what they do is done elsewhere then.
+    fn spared_clocks(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(NodeId, SimTime)> {
+        let _ = (prepared, segment);
+        Vec::new()
+    }
+
     /// Distance of two sync beacons, if the segment keeps the clocks of its nodes together.
     fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let _ = (prepared, segment);

@@ -256,13 +256,21 @@ impl<'p> Prepared<'p> {
         }
     }
 
-    /// The ports of a node behind which a host interface is, each with what tells its frames apart.
-    pub fn host_ports(&self, id: NodeId) -> Vec<(PortId, HostConfig, Box<dyn Describe>)> {
+    /// The host interfaces of a node, one for each segment: the ports that it is behind, and what tells their frames apart. Over the
+    /// networks A and B both ports lead to the one that there is.
+    pub fn host_ports(&self, id: NodeId) -> Vec<(Vec<PortId>, HostConfig, Box<dyn Describe>)> {
         let Some(config) = self.plan.nodes.get(id.index()).and_then(|node| node.host_interface) else {
             return Vec::new();
         };
-        let ports = self.attachments(id).into_iter().filter(|(_, segment)| self.kind(*segment).has_host_interface());
-        ports.map(|(port, segment)| (port.port, config, self.kind(segment).describer(self, segment))).collect()
+        let mut found: Vec<(SegmentId, Vec<PortId>)> = Vec::new();
+        for (port, segment) in self.attachments(id) {
+            match found.iter_mut().find(|(known, _)| *known == segment) {
+                Some((_, ports)) => ports.push(port.port),
+                None => found.push((segment, vec![port.port])),
+            }
+        }
+        let with_host = found.into_iter().filter(|(segment, _)| self.kind(*segment).has_host_interface());
+        with_host.map(|(segment, ports)| (ports, config, self.kind(segment).describer(self, segment))).collect()
     }
 
     /// The oscillator of one node. Attackers know true time.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use chronoseal_clocksync::as6802::{Effect, Parameters, Refusal, SynchronisationClient, SynchronisationMaster};
 use chronoseal_core::oscillator::RateDeviation;
-use chronoseal_core::{DiscardReason, Duration, EventKind, LocalTime, NodeId};
+use chronoseal_core::{DiscardReason, Duration, EventKind, LocalTime, NodeId, PortId};
 use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
 
 use crate::sync_client::SyncClient;
@@ -18,8 +18,8 @@ pub struct ClusterConfig {
     pub parameters: Parameters,
     /// Which synchronisation master it is; `None` for a client.
     pub master: Option<u8>,
-    /// The switches that compress.
-    pub compression_masters: Vec<NodeId>,
+    /// The switches that compress, each with the port by which its frames come: over the networks A and B each has a port of its own.
+    pub compression_masters: Vec<(NodeId, PortId)>,
 }
 
 /// An end system's clock.
@@ -142,14 +142,15 @@ impl ClusterClock {
         };
     }
 
-    /// Takes a control frame that arrived at a time from a switch.
+    /// Takes a control frame that arrived at a time by a port, from a switch that has to be behind it.
     pub(crate) fn receive(
         &mut self,
         arrived: LocalTime,
-        from: Option<NodeId>,
+        (from, port): (Option<NodeId>, PortId),
         frame: &ProtocolControlFrame,
     ) -> Result<(), DiscardReason> {
-        let source = self.config.compression_masters.iter().position(|switch| Some(*switch) == from);
+        let is_it = |(switch, behind): &(NodeId, PortId)| Some(*switch) == from && *behind == port;
+        let source = self.config.compression_masters.iter().position(is_it);
         let source = source.ok_or(DiscardReason::NotSyncMaster)?;
         let taken = match &mut self.machine {
             Machine::Off => Ok(()),

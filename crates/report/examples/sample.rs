@@ -109,6 +109,7 @@ fn meta() -> RunMeta {
                 nodes: vec![0, 1, 2],
                 startup_cycles: None,
                 precision_ns: None,
+                spared: Vec::new(),
             }),
             schedule: Some(ScheduleMeta {
                 cycle_ns: CYCLE_NS,

@@ -214,6 +214,10 @@ pub struct ClockDomainMeta {
     /// No two of them may differ by more `[ns]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision_ns: Option<i64>,
+    /// Switches of one of two networks in which a link fails, as indices into [`RunMeta::nodes`], each with the time from which on nobody
+    /// relies on its clock `[ns]`: what is there comes over the other network.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spared: Vec<(u16, i64)>,
 }
 
 /// Who sends when on one segment.

@@ -244,6 +244,9 @@ pub struct ClockSummary {
     pub corrections: u64,
     /// Times it left the cluster.
     pub lost: u64,
+    /// Of these, when nobody relied on it any more: a link of its network had failed, and the other network goes on.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub spared: u64,
     /// Beacons outside its acceptance window.
     pub beacons_rejected: u64,
     /// It has so many integration cycles to join, if not [`STARTUP_CYCLES_MAX`].
@@ -410,15 +413,21 @@ impl SegmentSummary {
     }
 }
 
+/// For what is left out where there is none of it.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl ClockSummary {
     /// It has so many integration cycles to join.
     pub fn startup_cycles_max(&self) -> i64 {
         self.startup_cycles.unwrap_or(STARTUP_CYCLES_MAX)
     }
 
-    /// True if it joined in time and was never lost.
+    /// True if it joined in time and was never lost while anybody relied on it.
     pub fn held(&self) -> bool {
-        self.acquired_ns.is_some() && self.lost == 0 && !self.joined_late()
+        self.acquired_ns.is_some() && self.lost == self.spared && !self.joined_late()
     }
 
     /// True if start-up took longer than it may.

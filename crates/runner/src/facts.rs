@@ -27,6 +27,9 @@ pub(crate) fn segment(prepared: &Prepared<'_>, id: SegmentId) -> SegmentMeta {
             nodes: on_it.map(|(node, _)| node as u16).chain(switches(prepared, id)).collect(),
             precision_ns: kind.precision(prepared, id).map(Duration::as_ns),
             startup_cycles: kind.startup(prepared, id).map(|time| time.div_floor(interval) + 1),
+            spared: (kind.spared_clocks(prepared, id).into_iter())
+                .map(|(node, since)| (node.0, since.since_zero().as_ns()))
+                .collect(),
         }),
         schedule: prepared.schedule(id).map(|table| schedule(plan, table)),
         members: if wires.is_empty() { members(prepared, id) } else { Vec::new() },

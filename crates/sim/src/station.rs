@@ -25,10 +25,17 @@ pub struct NodeSetup {
     pub driver: Jitter,
     /// What its processor takes: operation, for any length, for each byte.
     pub costs: Vec<(String, Duration, Duration)>,
-    /// The ports of which frames pass a host interface, each with what tells their classes.
-    pub hosts: Vec<(PortId, HostConfig, Box<dyn Describe>)>,
+    /// Its host interfaces: the ports of which frames pass one, and what tells their classes. Those of a segment share it.
+    pub hosts: Vec<(Vec<PortId>, HostConfig, Box<dyn Describe>)>,
     /// True if it passes on what it gets, and says what its frames came from.
     pub is_gateway: bool,
+}
+
+/// A host interface of a station.
+pub(crate) struct Host<'s> {
+    pub(crate) interface: &'s mut HostInterface<(PortId, Arrived)>,
+    pub(crate) first: PortId,
+    pub(crate) describe: &'s dyn Describe,
 }
 
 /// How many of the latest inputs of a gateway are remembered; a frame that comes from an older one has no origin in records.
@@ -111,7 +118,7 @@ pub(crate) struct Station {
     /// When the driver let go of the last frame of a priority that had no launch time.
     let_go: BTreeMap<(PortId, Priority), SimTime>,
     /// By entry of [`NodeSetup::hosts`].
-    hosts: Vec<HostInterface<Arrived>>,
+    hosts: Vec<HostInterface<(PortId, Arrived)>>,
     /// Of a gateway.
     pub(crate) inputs: Option<Box<Inputs>>,
     /// The ports of which the medium wants to know what the clock shows.
@@ -151,10 +158,11 @@ impl Station {
         self.hosts.is_empty()
     }
 
-    /// The host interface of a port, and what tells the classes of its frames.
-    pub(crate) fn host(&mut self, port: PortId) -> Option<(&mut HostInterface<Arrived>, &dyn Describe)> {
-        let place = self.setup.hosts.iter().position(|(known, ..)| *known == port)?;
-        Some((&mut self.hosts[place], &*self.setup.hosts[place].2))
+    /// The host interface of a port, what it is called by, which is the first of its ports, and what tells the classes of its frames.
+    pub(crate) fn host(&mut self, port: PortId) -> Option<Host<'_>> {
+        let place = self.setup.hosts.iter().position(|(ports, ..)| ports.contains(&port))?;
+        let (ports, _, describe) = &self.setup.hosts[place];
+        Some(Host { interface: &mut self.hosts[place], first: ports[0], describe: &**describe })
     }
 
     /// When the first bit of a frame leaves: not before its launch time, and after the time in the driver.

@@ -83,12 +83,16 @@ impl<M: Medium, O: Observer> World<M, O> {
     fn deliver_by_host(&mut self, station: &mut Station, port: PortId, arrived: Arrived) {
         let node = station.setup.id;
         let bytes = self.frames.bytes(arrived.frame);
-        let class = station.host(port).and_then(|(host, describe)| Some((host, describe, describe.host_class(bytes)?)));
-        let Some((host, describe, class)) = class else { return self.input(station, Pending::Frame(port, arrived)) };
-        match host.arrive(self.now, class, bytes.len(), arrived) {
-            Ok(Some(done_at)) => self.queue.push(done_at, Happening::host(node, port)),
+        let class = station.host(port).and_then(|host| {
+            let class = host.describe.host_class(bytes)?;
+            Some((host, class))
+        });
+        let Some((host, class)) = class else { return self.input(station, Pending::Frame(port, arrived)) };
+        let describe = host.describe;
+        match host.interface.arrive(self.now, class, bytes.len(), (port, arrived)) {
+            Ok(Some(done_at)) => self.queue.push(done_at, Happening::host(node, host.first)),
             Ok(None) => {}
-            Err(arrived) => {
+            Err((_, arrived)) => {
                 let full = EventKind::Discarded(DiscardReason::HostBufferFull);
                 let event = Event::of(full, describe.stream_of(bytes), 0);
                 let frame = context(&self.frames, arrived.frame, Some(arrived.departed_at), Some(arrived.received_at));
@@ -100,10 +104,11 @@ impl<M: Medium, O: Observer> World<M, O> {
 
     /// A host interface has copied a frame: its application gets it, and the next one is begun with.
     pub(crate) fn host_done(&mut self, station: &mut Station, port: PortId) {
-        let Some((host, _)) = station.host(port) else { return };
-        let Some(arrived) = host.finish() else { return };
-        if let Some(done_at) = host.done_at() {
-            self.queue.push(done_at, Happening::host(station.setup.id, port));
+        let Some(host) = station.host(port) else { return };
+        let Some((port, arrived)) = host.interface.finish() else { return };
+        if let Some(done_at) = host.interface.done_at() {
+            let first = host.first;
+            self.queue.push(done_at, Happening::host(station.setup.id, first));
         }
         let frame = context(&self.frames, arrived.frame, Some(arrived.departed_at), Some(arrived.received_at));
         self.observer.handed_over(self.now, station.setup.id, frame);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{HopPlan, Plan, SegmentId};
+use chronoseal_scenario::plan::{HopPlan, Plan, SegmentId, StreamPlan};
 
 use super::alone::{self, Alone};
 use super::collected::Collected;
@@ -206,7 +206,7 @@ impl<'a> Network<'a> {
         None
     }
 
-    fn streams_by_id(&self) -> impl Iterator<Item = (StreamId, &chronoseal_scenario::plan::StreamPlan)> {
+    fn streams_by_id(&self) -> impl Iterator<Item = (StreamId, &StreamPlan)> {
         self.plan.streams.iter().enumerate().map(|(index, stream)| (StreamId(index as u16), stream))
     }
 
@@ -348,11 +348,17 @@ impl<'a> Network<'a> {
 
     /// Refuses what a receiver gives up before it is whole. It looks at what is there when its processor does, and no clock of a plan
     /// is wrong by more than a thousandth.
-    fn put_together(&self, hop: &HopPlan, at_port: Result<Span, Why>, checked: Span) -> Result<Span, Why> {
-        let Some(limit) = self.jobs.row(hop.segment).and_then(|row| row.gives_up_after(hop)) else {
+    fn put_together(
+        &self,
+        stream: &StreamPlan,
+        hop: &HopPlan,
+        at_port: Result<Span, Why>,
+        checked: Span,
+    ) -> Result<Span, Why> {
+        let Some((limit, before)) = self.jobs.row(hop.segment).and_then(|row| row.gives_up_after(stream, hop)) else {
             return Ok(checked);
         };
-        let takes = checked.max - at_port?.min;
+        let takes = checked.max - at_port?.min + before;
         if takes + takes / 999 < limit { Ok(checked) } else { Err(Why::GivenUp { takes, limit }) }
     }
 
@@ -387,7 +393,7 @@ impl<'a> Network<'a> {
                         let place = Place::Receiver(*node);
                         let checked = way.span().and_then(|span| {
                             let checked = span.later(self.jobs.certain(id, hop, *node), arrivals.stay(*node, id)?);
-                            self.put_together(hop, at_ports.at(id, hop.segment, *node), checked)
+                            self.put_together(stream, hop, at_ports.at(id, hop.segment, *node), checked)
                         });
                         way.then(place, checked)
                     });

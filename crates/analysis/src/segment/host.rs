@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::host::HostConfig;
-use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{HopPlan, Plan, SegmentId};
+use chronoseal_media::schedule::{ScheduleTable, Slot};
+use chronoseal_scenario::plan::{HopPlan, SegmentId};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::compose::{Arrivals, Reached, from_the_air};
@@ -81,7 +81,7 @@ impl Hosts {
                     continue;
                 };
                 let table = tables.get(hop.segment.index()).and_then(Option::as_ref);
-                let spread = if hop.previous.is_none() { spread(jobs.plan, id, table) } else { Duration::ZERO };
+                let spread = spread(jobs, id, hop, table);
                 let is_varying = stream.collected().is_some() || frame.frames > 1;
                 let len_min = if is_varying { FRAME_LEN_MIN as u64 } else { frame.len };
                 for node in &hop.to {
@@ -176,11 +176,19 @@ impl Host {
     }
 }
 
-/// How far the slots of a stream are off from lying exactly a period apart.
-fn spread(plan: &Plan, id: StreamId, table: Option<&ScheduleTable>) -> Duration {
-    let period = plan.streams[id.index()].period;
-    let slots = table.iter().flat_map(|table| table.of(id));
-    let off: Vec<Duration> = slots.map(|slot| slot.start - period * i64::from(slot.instance)).collect();
+/// How far the slots of a stream are off from lying exactly a period apart, if it begins in them; and how long before the last frame of
+/// a message in several slots its first one comes.
+fn spread(jobs: &Jobs<'_>, id: StreamId, hop: &HopPlan, table: Option<&ScheduleTable>) -> Duration {
+    let frames = jobs.row(hop.segment).map_or(1, |row| row.slots_of_message(hop));
+    let begins = hop.previous.is_none();
+    let period = jobs.plan.streams[id.index()].period;
+    let slots: Vec<&Slot> = table.iter().flat_map(|table| table.of(id)).collect();
+    let first = |slot: &Slot| slots.iter().find(|first| first.instance == slot.instance - slot.instance % frames);
+    let off = |slot: &&Slot| match begins {
+        true => slot.start - period * i64::from(slot.instance / frames),
+        false => slot.start - first(slot).map_or(slot.start, |first| first.start),
+    };
+    let off: Vec<Duration> = slots.iter().map(off).collect();
     off.iter().max().zip(off.iter().min()).map_or(Duration::ZERO, |(latest, earliest)| *latest - *earliest)
 }
 
@@ -188,5 +196,5 @@ fn spread(plan: &Plan, id: StreamId, table: Option<&ScheduleTable>) -> Duration 
 /// processor that gets them from there knows no table.
 pub(super) fn spread_of(jobs: &Jobs<'_>, id: StreamId, hop: &HopPlan, tables: &[Option<ScheduleTable>]) -> Duration {
     let table = tables.get(hop.segment.index()).and_then(Option::as_ref);
-    if hop.previous.is_none() { spread(jobs.plan, id, table) } else { Duration::ZERO }
+    spread(jobs, id, hop, table)
 }

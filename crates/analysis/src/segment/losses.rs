@@ -183,6 +183,11 @@ pub enum Cause {
         /// The two ends of the link with noise.
         ends: [NodeId; 2],
     },
+    /// A switch that eliminates copies can pass a frame of a message on after the next one of it.
+    FragmentsReordered {
+        /// Which switch.
+        node: NodeId,
+    },
     /// Frames that keep clocks together are lost by noise on a link.
     ClockFramesLost {
         /// Its two ends.
@@ -409,6 +414,12 @@ impl Cause {
                  the next frame, out of order, and the message is lost: lead its copies over links without `frame_losses`",
                 plan.node_name(*one),
                 plan.node_name(*other)
+            ),
+            Self::FragmentsReordered { node } => format!(
+                "copies of a message's frames come to `{}` by several links, and one that is taken from one of them can be passed on after the \
+                 next, taken from another, where frames of different links do not take the same time: leave `forwarding_jitter`, \
+                 `stream_filters` and `macsec` out, or `eliminate_at`",
+                plan.node_name(*node)
             ),
             Self::ClockFramesLost { ends: [one, other] } => format!(
                 "frames are lost over the link between `{}` and `{}`, among them those that keep the clocks behind it together: take the \

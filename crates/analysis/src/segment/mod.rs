@@ -54,7 +54,7 @@ mod way;
 
 use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{GatewayPlan, HopPlan, Plan, SegmentId};
+use chronoseal_scenario::plan::{GatewayPlan, HopPlan, Plan, SegmentId, StreamPlan};
 
 use crate::can::NoBound;
 
@@ -118,11 +118,18 @@ pub trait SegmentBounds: Sync {
         None
     }
 
-    /// A receiver gives a message in several frames up of which so long after the first, by its clock, not all have come; `None` if a
-    /// message of this hop is a frame, or if [`Self::bounds`] knows of it.
-    fn gives_up_after(&self, hop: &HopPlan) -> Option<Duration> {
-        let _ = hop;
+    /// A receiver gives a message in several frames up of which so long after the first, by its clock, not all have come; with how long
+    /// the first can have come before the message does at the earliest. `None` if a message of this hop is a frame, or if
+    /// [`Self::bounds`] knows of it.
+    fn gives_up_after(&self, stream: &StreamPlan, hop: &HopPlan) -> Option<(Duration, Duration)> {
+        let _ = (stream, hop);
         None
+    }
+
+    /// How many slots in a row a message takes on a hop in slots.
+    fn slots_of_message(&self, hop: &HopPlan) -> u32 {
+        let _ = hop;
+        1
     }
 
     /// What the segment's schedule table lets processors do, and when.

@@ -290,7 +290,9 @@ impl Processors {
                     is_ordered: !is_gateway,
                 })
             });
-            let seal = jobs.sealing(slot.stream, hop);
+            // A message in several slots is sealed before the first of them.
+            let slots = jobs.row(segment).map_or(1, |row| row.slots_of_message(hop));
+            let seal = if slot.instance.is_multiple_of(slots) { jobs.sealing(slot.stream, hop) } else { Duration::ZERO };
             backlog.as_ref().map_err(|why| *why).map(|backlog| backlog.at(slot.release, seal))
         };
         table.slots.iter().map(of_slot).collect()

@@ -134,8 +134,11 @@ fn describe(view: Ethernet<'_>, item: Item, reason: Reason) -> String {
     let subject = match item {
         Item::Stream(id) => {
             let stream = &view.plan.streams[id.index()];
-            let len = view.stream(id).map(|stream| view.secured_len(&stream)).unwrap_or_default();
-            format!("stream `{}` ({len}B with its protection, every {})", stream.name, stream.period)
+            let own = view.stream(id);
+            let len = own.map(|stream| view.secured_len(&stream)).unwrap_or_default();
+            let frames = own.map_or(1, |stream| stream.frames());
+            let several = if frames > 1 { format!("{frames} frames of up to ") } else { String::new() };
+            format!("stream `{}` ({several}{len}B with its protection, every {})", stream.name, stream.period)
         }
         Item::Task { node, index } => {
             let task = &view.plan.nodes[node.index()].tasks[usize::from(index)];
@@ -182,7 +185,10 @@ fn advice(view: Ethernet<'_>, item: Item, reason: Reason, surplus: usize) -> Str
         (Reason::NoGap { resource: Resource::Cluster, .. }, _) => {
             let cycle = view.segment.cluster_cycle;
             let needed: Duration = scheduled(view)
-                .map(|stream| slot_pitch(view, &stream).saturating_mul(cycle.div_floor(stream.stream.period)))
+                .map(|stream| {
+                    let slots = cycle.div_floor(stream.stream.period) * i64::from(stream.frames());
+                    slot_pitch(view, &stream).saturating_mul(slots)
+                })
                 .fold(Duration::ZERO, |sum, slots| Duration::from_ps(sum.as_ps().saturating_add(slots.as_ps())));
             format!(
                 "All slots together need {needed} of a cluster cycle of {cycle}: lengthen the periods, shorten the guard \

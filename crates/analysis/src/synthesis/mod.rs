@@ -22,6 +22,9 @@
 //! - Sealing may begin before its period does, by its own length at most: the table repeats, so the processor time of
 //!   the first slot is reserved at the end of the cycle ([`Slot::release`] is negative there).
 //! - A fixed offset is kept.
+//! - A message that is longer than a frame has a slot for each of its frames, one behind the other: as far apart as the longest of
+//!   them keeps any link on its way. It is sealed before the first of these slots, and verified behind the last. All of them lie
+//!   within the period.
 //! - A node on several segments has its tasks in the table of the first Ethernet segment among its interfaces. Each
 //!   table is made for itself: what another segment asks of the same processor is not seen.
 //!
@@ -199,8 +202,11 @@ pub fn explicit(view: Ethernet<'_>, pitch: Duration) -> ScheduleTable {
         let needs = FrameNeeds::of(view, &stream);
         let period = stream.stream.period.max(Duration::from_ps(1));
         let instances = cycle.div_floor(period).max(1);
-        slots.extend((0..instances).map(|instance| {
-            needs.slot(stream.id, instance as u32, pitch.saturating_mul(k as i64) + period.saturating_mul(instance))
+        let frames = i64::from(needs.frames);
+        slots.extend((0..instances * frames).map(|instance| {
+            let (message, frame) = (instance / frames, instance % frames);
+            let start = pitch.saturating_mul(k as i64) + period.saturating_mul(message) + needs.pitch * frame;
+            needs.slot(stream.id, instance as u32, start)
         }));
     }
     let mut table = ScheduleTable { cluster_cycle: cycle, slots, ..ScheduleTable::default() };
@@ -208,7 +214,7 @@ pub fn explicit(view: Ethernet<'_>, pitch: Duration) -> ScheduleTable {
     table
 }
 
-/// Frame time and guard period of a stream, and what it can wait for others: the length of its slot.
+/// Frame time and guard period of a stream, and what it can wait for others: the length of a slot.
 pub fn slot_pitch(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Duration {
     let pitch = |network: &NetworkName| {
         let from = view.segment.link_in(*network, stream.hop.from).parameters;

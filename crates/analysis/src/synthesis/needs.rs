@@ -56,6 +56,10 @@ pub(super) struct FrameNeeds {
     pub(super) frame_time: Duration,
     /// Processor time of the sender directly before the slot.
     pub(super) seal: Duration,
+    /// How many frames a message has, each in a slot of its own.
+    pub(super) frames: u32,
+    /// From one of these slots to the next: no link on the way is kept longer by one of them.
+    pub(super) pitch: Duration,
     /// By switch on its way.
     pub(super) turns: Vec<Turn>,
     /// Who takes it, and when.
@@ -84,7 +88,8 @@ impl FrameNeeds {
         };
         let from = |name: NetworkName| network.link_in(name, stream.hop.from).parameters;
         let seal = authentication_time(view, stream, stream.hop.from);
-        // A frame that costs nothing to make has to be made all the same: no task may run at that instant.
+        // A frame that costs nothing to make has to be made all the same: no task may run at that instant. Nor may one when the next
+        // frame of a message goes.
         let sealing = (Resource::Processor(stream.hop.from), -seal, seal.max(Duration::from_ps(1)));
         let first = |name: NetworkName| {
             let taken = time_on(from(name)) + guard + view.integration_wait(from(name));
@@ -99,7 +104,8 @@ impl FrameNeeds {
         uses.push(sealing);
         let first_network = stream.copies.first_network();
         let (turns, arrivals) = (Vec::new(), Vec::new());
-        let mut needs = Self { frame_time: time_on(from(first_network)), seal, turns, arrivals, uses };
+        let (frames, pitch) = (stream.frames(), Duration::ZERO);
+        let mut needs = Self { frame_time: time_on(from(first_network)), seal, frames, pitch, turns, arrivals, uses };
         // By link between switches: when the first bit goes over it.
         let mut over: BTreeMap<usize, Duration> = BTreeMap::new();
         for (name, hop) in view.hops(stream).expect("a scenario is refused unless each copy of a stream has one way") {
@@ -135,10 +141,29 @@ impl FrameNeeds {
             }
         }
         needs.uses.retain(|(.., len)| *len > Duration::ZERO);
+        let on_links = needs.uses.iter().filter(|(resource, ..)| !matches!(resource, Resource::Processor(_)));
+        needs.pitch = on_links.map(|(.., len)| *len).max().unwrap_or_default();
         needs
     }
 
-    /// The end of the slot itself.
+    /// From the slot of the first frame of a message to that of the last.
+    pub(super) fn last_starts(&self) -> Duration {
+        self.pitch * i64::from(self.frames - 1)
+    }
+
+    /// What all frames of a message use, from when on after the start of the first slot, and for how long.
+    pub(super) fn all_uses(&self) -> impl Iterator<Item = (Resource, Duration, Duration)> + '_ {
+        (0..i64::from(self.frames)).flat_map(move |place| {
+            let uses = self.uses.iter().map(move |(resource, from, len)| match resource {
+                // The message is sealed before its first frame.
+                Resource::Processor(_) if place > 0 => (*resource, Duration::ZERO, Duration::from_ps(1)),
+                _ => (*resource, *from, *len),
+            });
+            uses.map(move |(resource, from, len)| (resource, from + self.pitch * place, len))
+        })
+    }
+
+    /// The end of a slot, counted from its start.
     pub(super) fn end(&self) -> Duration {
         self.turns.first().map_or(self.frame_time, |turn| turn.end)
     }
@@ -164,7 +189,7 @@ impl FrameNeeds {
         Slot {
             stream,
             instance,
-            release: start - self.seal,
+            release: if instance.is_multiple_of(self.frames) { start - self.seal } else { start },
             start,
             frame_time: self.frame_time,
             dispatch: start + dispatch,

@@ -21,7 +21,7 @@ pub(super) enum Order {
 pub(super) fn items(view: Ethernet<'_>, order: Order) -> Vec<Item> {
     let mut frames: Vec<_> = scheduled(view)
         .map(|stream| {
-            let length = view.frame_time_of(&stream) * links(view, &stream);
+            let length = view.frame_time_of(&stream) * links(view, &stream) * i64::from(stream.frames());
             let name = by_number(&stream.stream.name);
             ((offset(&stream).is_none(), stream.stream.period, length, name), Item::Stream(stream.id))
         })
@@ -117,17 +117,17 @@ impl<'a> Placer<'a> {
         }
         let needs = FrameNeeds::of(view, &stream);
         let instances = self.instances(stream.stream.period)?;
-        let to_use = |(resource, from, len): &(Resource, Duration, Duration)| Use {
-            resource: self.index_of(*resource),
+        let to_use = |(resource, from, len): (Resource, Duration, Duration)| Use {
+            resource: self.index_of(resource),
             from: from.as_ps(),
             len: len.as_ps(),
         };
-        let uses = needs.uses.iter().map(to_use).collect();
+        let uses = needs.all_uses().map(to_use).collect();
         let (period, shared) = (stream.stream.period.as_ps(), view.segment.access == Access::SharedSlots);
 
         // The links are left within the period. With shared slots the turns count alone, as in the source: the last switch
         // passes the frame on while the next slot runs, so the last frame arrives in the next period.
-        let last_bit = if shared { needs.turns_over() } else { needs.all_over() };
+        let last_bit = needs.last_starts() + if shared { needs.turns_over() } else { needs.all_over() };
         let latest = period - last_bit.as_ps();
         let (first, last) = offset(&stream).map_or((0, latest), |offset| (offset.as_ps(), offset.as_ps()));
         if last > latest {
@@ -137,7 +137,7 @@ impl<'a> Placer<'a> {
         let limit = Limit::FromPeriod(if shared { 2 * period } else { period });
         let floats = stream.hop.to.iter().map(|&node| Float {
             resource: self.index_of(Resource::Processor(node)),
-            after: needs.arrival_at(node).as_ps(),
+            after: (needs.last_starts() + needs.arrival_at(node)).as_ps(),
             len: authentication_time(view, &stream, node).as_ps(),
             limit,
         });
@@ -156,7 +156,13 @@ impl<'a> Placer<'a> {
             self.verifications.extend(starts.iter().enumerate().map(slot));
         }
         let slots = (0..instances).zip(&placed.starts);
-        self.table.slots.extend(slots.map(|(k, start)| needs.slot(id, k, Duration::from_ps(*start))));
+        let of_message = slots.flat_map(|(k, start)| {
+            let needs = &needs;
+            let start = Duration::from_ps(*start);
+            (0..needs.frames)
+                .map(move |frame| needs.slot(id, k * needs.frames + frame, start + needs.pitch * i64::from(frame)))
+        });
+        self.table.slots.extend(of_message);
         Ok(())
     }
 

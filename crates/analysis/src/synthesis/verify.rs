@@ -14,7 +14,7 @@ use super::{Resource, authentication_time};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Violation {
-    /// A stream has not exactly one slot for each of its periods.
+    /// A stream has not exactly one slot for each frame that it has in each of its periods.
     WrongInstances {
         /// Which stream.
         stream: StreamId,
@@ -129,7 +129,8 @@ fn times(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) 
         let (id, stream) = (on_wire.id, on_wire.stream);
         let slots: Vec<_> = table.of(id).collect();
         let scheduled = on_wire.class.is_time_triggered();
-        let expected = if scheduled { table.cluster_cycle.div_floor(stream.period) as usize } else { 0 };
+        let frames = on_wire.frames() as usize;
+        let expected = if scheduled { table.cluster_cycle.div_floor(stream.period) as usize * frames } else { 0 };
         let exact = !scheduled || table.cluster_cycle.rem_floor(stream.period) == Duration::ZERO;
         let numbered = slots.iter().enumerate().all(|(k, slot)| slot.instance as usize == k);
         if slots.len() != expected || !exact || !numbered {
@@ -161,7 +162,8 @@ fn times(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) 
         };
         let positions = table.slots.iter().enumerate().filter(|(_, slot)| slot.stream == id);
         for (position, slot) in positions {
-            let begin = stream.period * i64::from(slot.instance);
+            let (message, frame) = (slot.instance as usize / frames, slot.instance as usize % frames);
+            let begin = stream.period * message as i64;
             let (dispatch, end) = turn(slot.start, from(first_network));
             let relays: Vec<_> = table.relays.iter().filter(|relay| relay.slot == position).collect();
             let mut rightly = relays.len() + 1 == route.len();
@@ -175,7 +177,8 @@ fn times(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) 
                 let right = came.map(|(start, link)| (start, turn(start, link)));
                 rightly &= right == Some((relay.start, (relay.dispatch, relay.end)));
             }
-            let release = slot.start - authentication_time(view, &on_wire, on_wire.hop.from);
+            let seal = authentication_time(view, &on_wire, on_wire.hop.from);
+            let release = if frame == 0 { slot.start - seal } else { slot.start };
             for (which, right) in [
                 ("frame time", slot.frame_time == frame_time),
                 ("dispatch time", slot.dispatch == dispatch),
@@ -188,8 +191,10 @@ fn times(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) 
                 }
             }
             let fixed = stream.offset.filter(|_| on_wire.hop.from == stream.sender);
-            let first = fixed.unwrap_or(slots[0].start);
-            if slot.start != first + begin {
+            let first = if frame == 0 { fixed.unwrap_or(slots[0].start) } else { slots[frame].start };
+            // The next frame of a message is behind the one before.
+            let is_behind = frame == 0 || slots[frame].start > slots[frame - 1].start;
+            if slot.start != first + begin || !is_behind {
                 found.push(Violation::NotPeriodic { stream: id, instance: slot.instance });
             }
             let of_receiver = |node: &NodeId| arrival(view, table, position, *node).filter(|_| !shared);
@@ -339,9 +344,10 @@ fn verifications(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Viol
             let Some(on_wire) = view.stream(slot.stream) else { continue };
             let cost = authentication_time(view, &on_wire, node);
             let Some(arrives) = arrival(view, table, position, node) else { continue };
-            if on_wire.hop.to.contains(&node) && cost > Duration::ZERO {
+            if on_wire.hop.to.contains(&node) && cost > Duration::ZERO && on_wire.is_last_in(slot.instance) {
                 let periods = if view.segment.access == Access::SharedSlots { 2 } else { 1 };
-                let limit = on_wire.stream.period * (i64::from(slot.instance) + periods);
+                let message = slot.instance / on_wire.frames();
+                let limit = on_wire.stream.period * (i64::from(message) + periods);
                 for repeat in [-2, -1, 0, 1, 2] {
                     let shift = cycle * repeat;
                     jobs.push((arrives + shift, limit + shift, cost));

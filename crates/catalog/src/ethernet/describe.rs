@@ -2,6 +2,7 @@
 
 use chronoseal_core::{Duration, MessagePart, NodeId, Priority, SimTime, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
+use chronoseal_nodes::end_system::sub_link_of;
 use chronoseal_scenario::plan::{Ethernet, EthernetStream, LinkParameters, NetworkName};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, Frame, TypeOrLength};
 use chronoseal_wire::gptp::ETHERTYPE_PTP;
@@ -39,6 +40,8 @@ enum Named {
 struct Known {
     sender: NodeId,
     period: Duration,
+    /// How many frames a message has; each has a slot, if any has.
+    frames: u32,
     /// Each with the end of its last turn.
     slots: Vec<(Slot, Duration)>,
     priority: Priority,
@@ -46,6 +49,8 @@ struct Known {
     reception: Duration,
     is_replicated: bool,
     ct_id: Option<u16>,
+    /// Which of those that share its virtual link it is.
+    sub_link: Option<u8>,
     /// So much later than its slot says a stamp shows its departure from the last switch, at most: it can wait for another frame
     /// there, and a sniffing switch adds to the stamp.
     stamped_later: Duration,
@@ -61,12 +66,14 @@ impl Describer {
             streams[stream.id.index()] = Some(Known {
                 sender: stream.stream.sender,
                 period: stream.stream.period,
+                frames: stream.frames(),
                 slots: slots(view, schedule, &stream),
                 priority: stream.class.priority(),
                 reception: view.segment.frame_time_over(own, view.secured_len(&stream))
                     + own.protection().delay(u64::from(view.secured_len(&stream))),
                 is_replicated: stream.copies.are_several(),
                 ct_id: stream.class.ct_id(),
+                sub_link: view.sub_link(&stream),
                 stamped_later: stamped_later(view, &stream) + waits(view, &stream),
             });
             if let Some(ct_id) = stream.class.ct_id() {
@@ -103,17 +110,24 @@ impl Describer {
     /// The stream that a frame of a shared virtual link says it is of, if it is one of those that share it.
     #[cold]
     fn sharer(&self, ct_id: u16, frame: &Frame<'_>) -> Option<StreamId> {
+        if frame.type_or_length() == TypeOrLength::EtherType(ETHERTYPE_IPV4) {
+            let sub_link = Some(sub_link_of(Packet::parse(frame.payload()).ok()?.identification));
+            let is_its = |known: &Known| known.ct_id == Some(ct_id) && known.sub_link == sub_link;
+            let place = self.streams.iter().position(|known| known.as_ref().is_some_and(is_its))?;
+            return Some(StreamId(place as u16));
+        }
         let header = TestBedHeader::parse(frame.payload()).ok()?;
         self.known(header.stream).filter(|known| known.ct_id == Some(ct_id)).map(|_| header.stream)
     }
 
-    /// Describes what should have been seen in the slot nearest to a time.
+    /// Describes what should have been seen in the slot nearest to a time; of messages in several slots, in the first of them.
     fn at_slot(&self, stream: StreamId, sequence: u64, at: SimTime) -> Description {
         let cycle_len = self.cluster_cycle;
         let Some(known) = self.known(stream) else { return self.outside(stream, sequence, at) };
         let nearest = known
             .slots
             .iter()
+            .filter(|(slot, _)| slot.instance.is_multiple_of(known.frames))
             .map(|(slot, over)| {
                 // The repetition of the slot whose start lies nearest.
                 let cycle = (at.since_zero() - slot.start + cycle_len / 2).div_floor(cycle_len);
@@ -133,7 +147,12 @@ impl Describer {
         cycle_start: SimTime,
     ) -> Description {
         let of = |what: fn(&Known) -> Duration| self.known(stream).map_or(Duration::ZERO, what);
-        let period_end = of(|known| known.period) * (i64::from(slot.instance) + 1);
+        let frames = self.known(stream).map_or(1, |known| known.frames);
+        let period_end = of(|known| known.period) * (i64::from(slot.instance / frames) + 1);
+        // A message leaves with its last frame.
+        let last = slot.instance - slot.instance % frames + frames - 1;
+        let of_last = self.known(stream).and_then(|known| known.slots.iter().find(|(slot, _)| slot.instance == last));
+        let over = of_last.map_or(over, |(_, over)| *over);
         Description {
             cycle_start,
             slot_start: Some(cycle_start + slot.start),
@@ -228,7 +247,7 @@ impl Describe for Describer {
                 None => number(frame.payload()),
                 Some((message, MessagePart::Begins)) => number(message),
                 // Only who has put it together with the others knows.
-                Some(_) => return Description { sequence: None, ..self.outside(stream, 0, sent_at) },
+                Some(_) => return Description { sequence: None, ..self.at_slot(stream, 0, sent_at) },
             },
         };
         self.at_slot(stream, sequence, sent_at)

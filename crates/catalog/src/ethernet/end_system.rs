@@ -1,6 +1,6 @@
 //! A station of a plan.
 
-use chronoseal_core::{Duration, NodeId};
+use chronoseal_core::{Duration, NodeId, PortId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_nodes::end_system::{
     Application, CarriedPdu, DatagramConfig, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig,
@@ -40,7 +40,10 @@ pub(super) fn config(
             parameters: cluster.parameters.clone(),
             master: cluster.masters.iter().position(|master| *master == id).map(|index| index as u8),
             compression_masters: (cluster.compression_masters.iter())
-                .map(|switch| view.plan.own_node(view.id, usize::from(*switch)))
+                .map(|switch| {
+                    let port = PortId(network.wiring.is_of_b(*switch).into());
+                    (view.plan.own_node(view.id, usize::from(*switch)), port)
+                })
                 .collect(),
         }),
         time_aware: time_aware(view, id),
@@ -84,12 +87,15 @@ fn time_aware(view: Ethernet<'_>, id: NodeId) -> Option<TimeAwareConfig> {
 }
 
 /// How long a frame of a slot stays in its receiver's host interface at most: nothing goes before it but what is being copied and
-/// the frames of other slots, and there are no more of these than a cycle has.
+/// the frames of other slots with their copies, and there are no more of these than a cycle has.
 fn host_stay_max(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Duration {
     let Some(host) = view.plan.nodes[id.index()].host_interface else { return Duration::ZERO };
     let scheduled = schedule.slots.iter().filter_map(|slot| view.stream(slot.stream));
     let own = scheduled.filter(|stream| stream.hop.to.contains(&id));
-    let copied: Duration = own.map(|stream| host.service(u64::from(view.secured_len(&stream)))).sum();
+    let service = |stream: EthernetStream<'_>| {
+        host.service(u64::from(view.secured_len(&stream))) * i64::try_from(stream.copies.count()).unwrap_or(1)
+    };
+    let copied: Duration = own.map(service).sum();
     copied + host.service(FRAME_LEN_MAX as u64)
 }
 
@@ -141,7 +147,7 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
         fill: fill(plan, id, stream.length.max(target.hop.frame_len * u32::from(!stream.is_relayed())) as usize),
         signal: signal(plan, stream),
         carried: carried(target),
-        datagram: datagram(target),
+        datagram: datagram(view, target),
         virtual_link: target.class.virtual_link().map(regulated),
         protection: if passes { unsealed(view, target) } else { protection(view, target) },
     }
@@ -154,7 +160,7 @@ fn application(target: &EthernetStream<'_>) -> Option<Application> {
 }
 
 /// How the messages of a stream are sent that are longer than a frame.
-fn datagram(target: &EthernetStream<'_>) -> Option<DatagramConfig> {
+pub(super) fn datagram(view: Ethernet<'_>, target: &EthernetStream<'_>) -> Option<DatagramConfig> {
     let datagram = target.datagram?;
     let destination = match target.class.ct_id() {
         Some(ct_id) => virtual_link::critical_traffic_ip(ct_id),
@@ -163,6 +169,7 @@ fn datagram(target: &EthernetStream<'_>) -> Option<DatagramConfig> {
     Some(DatagramConfig {
         ends: udp::Ends { source: virtual_link::station_ip(target.hop.from), destination },
         reassembly: ReassemblyConfig { cut: datagram.cut(), timeout: datagram.timeout },
+        sub_link: view.sub_link(target),
     })
 }
 
@@ -187,10 +194,11 @@ fn windows(
     (name, node): (NetworkName, NodeId),
 ) -> Vec<ReceiveWindow> {
     let network = view.segment;
-    let reception = |station: NodeId| {
+    let reception = |station: NodeId, len: u32| {
         let speed = network.speed_over(network.link_in(name, station).parameters);
-        speed.reception(u64::from(view.secured_len(target)))
+        speed.reception(u64::from(len))
     };
+    let longest = view.secured_len(target);
     let hops = view.hops(target).expect("a scenario is refused unless each copy of a stream has one way");
     let is_last = |(in_network, hop): &(NetworkName, SwitchHop)| *in_network == name && hop.to.contains(&node);
     let last = hops.iter().position(is_last).unwrap_or_default();
@@ -199,14 +207,16 @@ fn windows(
     let slots = schedule.slots.iter().enumerate().filter(|(_, slot)| slot.stream == target.id);
     let window = |(index, slot): (usize, &Slot)| {
         let turn = schedule.turn(index, last)?;
+        // The last frame of a message can be shorter than the others.
+        let len = if target.is_last_in(slot.instance) { view.shortest_len(target) } else { longest };
         let leaves_first = match network.dispatch {
             Dispatch::Scheduled => turn.dispatch,
-            Dispatch::Immediate => slot.start + reception(target.hop.from) + network.forwarding_delay,
+            Dispatch::Immediate => slot.start + reception(target.hop.from, len) + network.forwarding_delay,
         };
         Some(ReceiveWindow {
             slot_start: slot.start,
-            opens: leaves_first + reception(node) - tolerance,
-            closes: turn.end.max(turn.dispatch) + wait + reception(node) + tolerance,
+            opens: leaves_first + reception(node, len) - tolerance,
+            closes: turn.end.max(turn.dispatch) + wait + reception(node, longest) + tolerance,
         })
     };
     slots.filter_map(window).collect()
@@ -226,7 +236,7 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
         second_windows,
         fills_slots: target.hop.previous.is_none() && target.stream.application.is_none(),
         carried: carried(target),
-        datagram: datagram(target),
+        datagram: datagram(view, target),
         delivers,
         hands_over: gateway::hand_over(view.plan, target.stream, target.hop, node),
         supervision: gateway::supervision(target.stream, node),

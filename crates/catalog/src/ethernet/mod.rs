@@ -10,16 +10,17 @@ mod stream_filters;
 mod wires;
 
 use chronoseal_analysis::{Infeasible, synthesize};
-use chronoseal_core::{Duration, Node, NodeId, Oscillator, StreamId};
+use chronoseal_core::{Duration, Node, NodeId, Oscillator, SimTime, StreamId};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::gateway::{SEQUENCE_LEN, Stack};
 use chronoseal_nodes::{AnyNode, Attack, Attacker, AttackerConfig, EndSystem};
 use chronoseal_scenario::plan::{
-    AttackPlace, ETHERNET, Ethernet, EthernetStream, Facet, GrandmasterQuality, Plan, SegmentId, StreamClass, Sync,
-    ThreatKind, ThreatPlan,
+    AttackPlace, ETHERNET, Ethernet, EthernetStream, Facet, FailingLink, GrandmasterQuality, Plan, SegmentId,
+    StreamClass, Sync, ThreatKind, ThreatPlan,
 };
 use chronoseal_wire::ethernet::{HEADER_LEN, MacAddress};
+use chronoseal_wire::ipv4::ETHERTYPE_IPV4;
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::virtual_link;
 
@@ -231,6 +232,27 @@ impl Kind for EthernetKind {
         medium::network(prepared, view, schedule).config().has_own_clocks()
     }
 
+    /// The switches of a network in which a link fails. What is in slots comes over the other one as well, and every station has a clock by
+    /// it; what goes over one network alone is lost there and counted.
+    fn spared_clocks(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(NodeId, SimTime)> {
+        let network = parts(prepared, segment).0.segment;
+        let wiring = &network.wiring;
+        if network.sync != Sync::As6802 || !wiring.has_networks() {
+            return Vec::new();
+        }
+        let is_in_b = |link: FailingLink| match link {
+            FailingLink::Station(_) => false,
+            FailingLink::Second(_) => true,
+            FailingLink::Trunk(trunk) => wiring.is_of_b(wiring.trunks[trunk].ends[0]),
+        };
+        let since = |switch: u16| {
+            let own = network.failures.iter().filter(|failure| is_in_b(failure.link) == wiring.is_of_b(switch));
+            let first = own.map(|failure| failure.at).min()?;
+            Some((prepared.plan().own_node(segment, usize::from(switch)), SimTime::ZERO + first))
+        };
+        (0..wiring.switches).filter_map(since).collect()
+    }
+
     fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let network = parts(prepared, segment).0.segment;
         match network.sync {
@@ -297,7 +319,11 @@ fn attack(
         frame_len: view.secured_len(target) as usize,
         tag,
         has_r_tag: target.copies.have_r_tag(),
-        ether_type: class.ct_id().is_none().then_some(ETHERTYPE_BEST_EFFORT),
+        ether_type: match target.datagram {
+            Some(_) => Some(ETHERTYPE_IPV4),
+            None => class.ct_id().is_none().then_some(ETHERTYPE_BEST_EFFORT),
+        },
+        datagram: end_system::datagram(view, target),
         // A PDU begins with a sequence number of its own.
         value_at: HEADER_LEN
             + target.tag_len() as usize

@@ -6,6 +6,10 @@
 //! A frame takes the way with the fewest links, of several such ways that over the links with the lowest numbers. Which master or
 //! compression master a frame is of, its source address says; a frame that comes in by another line than those of its source is
 //! refused, and so is one that names another master's bit.
+//!
+//! Over the networks A and B each is a channel of AS6802 with compression masters of its own. A master sends over both, and every
+//! compression master compresses what comes to it over its network and sends the result there. Stations use both, as they use the frames
+//! of two compression masters in one network; a switch follows those of its own network, since no others come to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,8 +101,9 @@ impl Control {
         let stations = config.station_links();
         for (index, master) in control.clocks.masters.clone().iter().enumerate() {
             let is_its = |link: &usize| matches!(config.links[*link].ends, Ends::Station { station, .. } if station.node == *master);
-            let Some(link) = (0..stations).find(is_its) else { continue };
-            control.add_ways_of_master(config, *master, 1 << index, 2 * link);
+            for link in (0..stations).filter(is_its) {
+                control.add_ways_of_master(config, *master, 1 << index, 2 * link);
+            }
         }
         for compressing in 0..control.compressing.len() {
             control.add_ways_of_compression_master(config, compressing, stations);
@@ -120,7 +125,8 @@ impl Control {
         let reached_by = reached_by(config, first);
         for compressing in 0..self.compressing.len() {
             let mut came_by = uplink;
-            for line in path(config, &reached_by, self.compressing[compressing].switch) {
+            let Some(lines) = path(config, first, &reached_by, self.compressing[compressing].switch) else { continue };
+            for line in lines {
                 let way = self.way(came_by, master);
                 way.master = bit;
                 way.onward.insert(line);
@@ -138,8 +144,9 @@ impl Control {
         let reached_by = reached_by(config, from);
         for link in 0..stations {
             let Ends::Station { switch, .. } = config.links[link].ends else { continue };
+            let Some(lines) = path(config, from, &reached_by, switch) else { continue };
             let mut came_by = None;
-            for line in path(config, &reached_by, switch).into_iter().chain([2 * link + 1]) {
+            for line in lines.into_iter().chain([2 * link + 1]) {
                 match came_by {
                     None => self.compressing[compressing].leaves_by.insert(line),
                     Some(came_by) => self.way(came_by, source).onward.insert(line),
@@ -148,8 +155,9 @@ impl Control {
             }
         }
         for following in 0..self.following.len() {
+            let Some(lines) = path(config, from, &reached_by, self.following[following].switch) else { continue };
             let mut came_by = None;
-            for line in path(config, &reached_by, self.following[following].switch) {
+            for line in lines {
                 match came_by {
                     None => self.compressing[compressing].leaves_by.insert(line),
                     Some(came_by) => self.way(came_by, source).onward.insert(line),
@@ -212,16 +220,17 @@ fn reached_by(config: &NetworkConfig, from: usize) -> Vec<Option<usize>> {
     reached
 }
 
-/// The lines to a switch, in order.
-fn path(config: &NetworkConfig, reached_by: &[Option<usize>], to: usize) -> Vec<usize> {
+/// The lines from one switch to another, in order; `None` if none lead there, as from one network to another.
+fn path(config: &NetworkConfig, from: usize, reached_by: &[Option<usize>], to: usize) -> Option<Vec<usize>> {
     let mut lines = Vec::new();
     let mut at = to;
-    while let Some(line) = reached_by[at] {
+    while at != from {
+        let line = reached_by[at]?;
         lines.push(line);
-        at = config.switch_before(line).unwrap_or(to);
+        at = config.switch_before(line)?;
     }
     lines.reverse();
-    lines
+    Some(lines)
 }
 
 /// What a switch's oscillator shows: switches have the time in which the run is counted.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{NodeId, PortId, Priority, SimTime, StreamId};
 
-use super::Network;
 use super::config::{Ends, NetworkConfig};
+use super::{Network, control};
 use crate::medium::{Attachment, FrameId, FrameStore, MediumOutput, Series};
 
 /// The stations with two links, and what was counted of the two networks.
@@ -67,7 +67,8 @@ impl Pairs {
 }
 
 impl Network {
-    /// Puts a frame of a station on its links: on those by which its stream goes, or on the first if no stream is known.
+    /// Puts a frame of a station on its links: on those by which its stream goes, on both if it keeps the clocks of a cluster together, or
+    /// on the first if no stream is known.
     #[cold]
     #[inline(never)]
     pub(super) fn send_by_pair(
@@ -81,7 +82,12 @@ impl Network {
     ) {
         let known = self.stream_of(frames.bytes(frame)).and_then(|stream| self.ways.stream(stream));
         let goes_by = |link: usize| known.is_some_and(|stream| self.ways.hop_by(stream, 2 * link).is_some());
+        let is_control =
+            self.stamps_control && priority == Priority::PROTOCOL_CONTROL && control::is_control(frames.bytes(frame));
+        // What it waits in front of its lines is part of the age of a control frame, and differs from one to the other.
+        let due = is_control.then_some(now);
         let takes = match links.map(goes_by) {
+            _ if is_control => [true, true],
             [false, false] => [true, false],
             takes => takes,
         };
@@ -95,7 +101,7 @@ impl Network {
                 pairs.sent[network] += 1;
             }
             match self.config.splices.iter().find(|splice| splice.victim == link) {
-                None => self.send(now, 2 * link, priority, None, (copy, StreamId::NONE), frames, out),
+                None => self.send(now, 2 * link, priority, due, (copy, StreamId::NONE), frames, out),
                 Some(&splice) => self.intercept(now, &splice, priority, copy, frames, out),
             }
         }

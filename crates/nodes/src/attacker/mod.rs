@@ -19,9 +19,11 @@ use chronoseal_wire::ethernet::{
 };
 use chronoseal_wire::r_tag::RTag;
 use chronoseal_wire::test_bed_header::TestBedHeader;
+use chronoseal_wire::{ipv4, udp};
 
 use self::clocks::ClockCampaign;
 pub use self::clocks::{ClockAttack, ClockAttackKind, ForgedGrandmaster, ForgedMaster};
+use crate::end_system::DatagramConfig;
 
 /// What an attacker is built from.
 #[derive(Clone, Debug)]
@@ -57,6 +59,8 @@ pub struct Attack {
     pub has_r_tag: bool,
     /// The type that the stream's frames carry; `None` if it is their length.
     pub ether_type: Option<u16>,
+    /// How messages of the stream are cut that are longer than a frame: what it makes up looks like the first frame of one.
+    pub datagram: Option<DatagramConfig>,
     /// Where in a frame the value begins that a controller acts on `[byte]`.
     pub value_at: usize,
     /// Start of the stream's first slot in the cluster cycle.
@@ -272,7 +276,20 @@ fn forge(attack: &Attack, rng: &mut ChaCha8Rng) -> Vec<u8> {
         Some(tag) => header.emit_tagged(tag, &mut frame),
         None => header.emit(&mut frame),
     }
-    TestBedHeader { stream: attack.stream, sequence: rng.next_u32() }.emit(&mut frame[header_len..]);
+    let header = TestBedHeader { stream: attack.stream, sequence: rng.next_u32() };
+    let Some(DatagramConfig { ends, reassembly, .. }) = attack.datagram else {
+        header.emit(&mut frame[header_len..]);
+        return frame;
+    };
+    let identification = rng.next_u32() as u16;
+    let packet = ipv4::Header {
+        source: ends.source,
+        destination: ends.destination,
+        identification,
+        protocol: ipv4::PROTOCOL_UDP,
+    };
+    packet.emit((0, reassembly.cut.fragment_len), true, &mut frame[header_len..]);
+    header.emit(&mut frame[header_len + ipv4::HEADER_LEN + udp::HEADER_LEN..]);
     frame
 }
 

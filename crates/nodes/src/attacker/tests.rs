@@ -13,6 +13,7 @@ fn attack(kind: AttackKind) -> Attack {
         tag: None,
         has_r_tag: false,
         ether_type: None,
+        datagram: None,
         value_at: HEADER_LEN + TestBedHeader::LEN,
         slot_start: Duration::from_us(100),
         period: Duration::from_ms(10),
@@ -176,4 +177,25 @@ fn keeps_the_slots_of_its_target_on_a_port_of_its_own() {
     assert_eq!(wake, LocalTime::ZERO + Duration::from_us(20_100));
     node.handle_input(wake, Input::Timeout).unwrap();
     assert_eq!(drain(&mut node, wake).1.len(), 1);
+}
+
+#[test]
+fn what_it_makes_up_of_a_stream_of_long_messages_is_a_first_fragment_of_no_message() {
+    use crate::end_system::DatagramConfig;
+    use crate::reassembly::ReassemblyConfig;
+    use chronoseal_wire::ethernet::Frame;
+    use chronoseal_wire::ipv4::{Cut, ETHERTYPE_IPV4, Packet};
+    let ends = udp::Ends { source: [10, 0, 0, 0], destination: [239, 192, 0, 1] };
+    let reassembly =
+        ReassemblyConfig { cut: Cut { datagram_len: 100, fragment_len: 40 }, timeout: Duration::from_ms(1) };
+    let datagram = Some(DatagramConfig { ends, reassembly, sub_link: None });
+    let frame_len = HEADER_LEN + ipv4::HEADER_LEN + 40;
+    let attack = Attack { datagram, frame_len, ether_type: Some(ETHERTYPE_IPV4), ..attack(AttackKind::Spoof) };
+    let made_up = forge(&attack, &mut random::stream(2, Purpose::Payload, 0));
+    let frame = Frame::new_checked(&made_up).unwrap();
+    let packet = Packet::parse(frame.payload()).expect("its header is right");
+    assert_eq!((packet.source, packet.destination, packet.offset), (ends.source, ends.destination, 0));
+    assert!(packet.more_fragments && packet.data.len() == 40);
+    let header = TestBedHeader::parse(&packet.data[udp::HEADER_LEN..]).expect("a header");
+    assert_eq!(header.stream, StreamId(0));
 }

@@ -61,21 +61,35 @@ impl EndSystem {
                 let TalkerTiming::Slots { slots, samples, application, .. } = &entry.config.timing else {
                     return Begun::Nothing;
                 };
+                // A message in several slots has all it needs in the first of them.
+                let is_first = instance.is_multiple_of(entry.frames());
+                let is_idle = *samples && entry.next.is_none() || application.is_some() && entry.ready_at.is_none();
                 // What began before the time of the cluster belongs to none of its cycles.
-                if cycle < 0 || *samples && entry.next.is_none() || application.is_some() && entry.ready_at.is_none() {
+                if cycle < 0 || is_first && is_idle {
                     return Begun::Nothing;
                 }
                 let start = cycle_start + slots[instance].start;
                 let freshness = (cycle * slots.len() as i64 + instance as i64) as u64;
                 let launch_at = self.clock.local_time(start);
+                if !is_first {
+                    return self.go_on_in_slot(Sealing { talker, launch_at, signal_time: start, freshness });
+                }
                 self.begin_send(Sealing { talker, launch_at, signal_time: start, freshness })
             }
             Action::Check { listener, instance } => {
-                let listener = &self.listeners[listener];
-                if !(listener.config.fills_slots && listener.is_missing(instance, cycle)) {
+                let index = listener;
+                let listener = &self.listeners[index];
+                let is_empty = listener.is_missing(instance, cycle);
+                let count = cycle * listener.config.windows.len() as i64 + instance as i64;
+                // Who waits for the rest of a message knows with its first empty slot that it does not come.
+                let place = instance % listener.frames();
+                if place > 0 {
+                    let is_over = is_empty && self.give_up_begun_in(index, count as u64 - place as u64);
+                    return if is_over { Begun::Something } else { Begun::Nothing };
+                }
+                if !(listener.config.fills_slots && is_empty) {
                     return Begun::Nothing;
                 }
-                let count = cycle * listener.config.windows.len() as i64 + instance as i64;
                 self.base.push(Event::of(EventKind::Missing, listener.config.stream, count as u64));
                 Begun::Something
             }

@@ -30,7 +30,7 @@ impl EndSystem {
         true
     }
 
-    /// Writes a control frame. What it is late by is part of its age.
+    /// Writes a control frame. What it is late by is part of its age. The network interface puts it on both links, if it has two.
     pub(super) fn send_control(
         &mut self,
         now: LocalTime,
@@ -46,9 +46,15 @@ impl EndSystem {
     }
 
     /// Hands a control frame to the clock.
-    pub(super) fn receive_control(&mut self, rx_at: LocalTime, frame: &Frame<'_>, control: &ProtocolControlFrame) {
+    pub(super) fn receive_control(
+        &mut self,
+        rx_at: LocalTime,
+        port: PortId,
+        frame: &Frame<'_>,
+        control: &ProtocolControlFrame,
+    ) {
         let Clock::Cluster(clock) = &mut self.clock else { return };
-        let taken = clock.receive(rx_at, virtual_link::station(frame.source()), control);
+        let taken = clock.receive(rx_at, (virtual_link::station(frame.source()), port), control);
         self.due_at = self.next_wake();
         if let Err(reason) = taken {
             self.discard(reason, StreamId::NONE);

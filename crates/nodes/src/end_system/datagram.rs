@@ -3,6 +3,11 @@
 //! What protects a message covers the whole of it: it is sealed before it is cut, and opened when all of it is there. Its sender
 //! makes all of its frames at once, one behind the other; those of a virtual link go one in each bandwidth allocation gap.
 //!
+//! # In slots
+//! A message has a slot for each of its frames. It is sealed before the first of them, with the count of that slot as its freshness
+//! value, and each of its other frames is made when its own slot comes. A receiver takes in each window the frame whose turn it is and
+//! none else, and gives the message up when one of its windows stays empty: what is not there by then does not come.
+//!
 //! # Frames that come several times
 //! Each frame of a message has a number of its own, of its virtual link or in its redundancy tag, and of its copies the first one is
 //! taken, before it is put together with others. It is taken unopened, since there is nothing to open before all of a message is
@@ -24,7 +29,7 @@ use chronoseal_wire::virtual_link::SequenceNumber;
 use super::listener::Numbered;
 use super::receive::Admitted;
 use super::talker::{Regulation, number_r_tag};
-use super::{EndSystem, Sealing};
+use super::{Begun, EndSystem, Sealing};
 use crate::gateway::Mark;
 use crate::reassembly::{Reassembly, ReassemblyConfig, Taken};
 
@@ -35,6 +40,28 @@ pub struct DatagramConfig {
     pub ends: udp::Ends,
     /// How they are cut, and how long a receiver waits for the rest of one.
     pub reassembly: ReassemblyConfig,
+    /// Which of the streams that share its virtual link it is, if several do: the two highest bits of identifications, so that each
+    /// fragment says whose it is.
+    pub sub_link: Option<u8>,
+}
+
+impl DatagramConfig {
+    /// The identification of the packets of a message.
+    const fn identification(&self, sequence: u64) -> u16 {
+        // Of a number that grows by one the low bits are another one for 65,536 messages, or 16,384.
+        match self.sub_link {
+            None => sequence as u16,
+            Some(sub_link) => (sub_link as u16) << SUB_LINK_SHIFT | sequence as u16 & ((1 << SUB_LINK_SHIFT) - 1),
+        }
+    }
+}
+
+/// Behind the two bits for one of four sub-virtual links.
+const SUB_LINK_SHIFT: u32 = 14;
+
+/// Which of the streams that share a virtual link a fragment with this identification is of.
+pub const fn sub_link_of(identification: u16) -> u8 {
+    (identification >> SUB_LINK_SHIFT) as u8
 }
 
 /// Makes the frames of one message after the other.
@@ -48,6 +75,8 @@ pub(super) struct Fragmenter {
     identification: u16,
     /// Where the next fragment begins; behind the datagram if none is on its way.
     next: usize,
+    /// In slots: the count of that in which the message began.
+    slot: u64,
     /// True if each frame has a redundancy tag, and how many were made.
     has_r_tag: bool,
     made: u64,
@@ -62,7 +91,7 @@ impl Fragmenter {
         header[header_len - 2..].copy_from_slice(&ETHERTYPE_IPV4.to_be_bytes());
         let next = config.reassembly.cut.datagram_len;
         let bytes = vec![0; template.len()];
-        Self { config, header, bytes, identification: 0, next, has_r_tag, made: 0, mark: None }
+        Self { config, header, bytes, identification: 0, next, slot: 0, has_r_tag, made: 0, mark: None }
     }
 
     const fn cut(&self) -> Cut {
@@ -70,21 +99,31 @@ impl Fragmenter {
     }
 
     /// The message in [`Self::bytes`] is complete, and this is where it comes from.
-    pub(super) fn begin(&mut self, sequence: u64, mark: Option<Mark>, real_bytes: bool) {
-        self.mark = mark;
+    pub(super) fn begin(&mut self, (sequence, freshness): (u64, u64), mark: Option<Mark>, real_bytes: bool) {
+        (self.mark, self.slot) = (mark, freshness);
         let datagram = self.datagram();
         udp::emit(&mut self.bytes[datagram.clone()]);
         if real_bytes {
             udp::fill_checksum(&mut self.bytes[datagram], self.config.ends);
         }
-        // Of a number that grows by one the low bits are another one for 65,536 messages.
-        (self.identification, self.next) = (sequence as u16, 0);
+        (self.identification, self.next) = (self.config.identification(sequence), 0);
+    }
+
+    /// What is written of a frame if only headers are: up to the test-bed header at the front of the message `[byte]`.
+    fn headers_len(&self) -> usize {
+        self.header.len() + ipv4::HEADER_LEN + udp::HEADER_LEN + TestBedHeader::LEN
     }
 
     /// Where it stands in [`Self::bytes`].
     fn datagram(&self) -> Range<usize> {
         let from = self.header.len() - udp::HEADER_LEN;
         from..from + self.cut().datagram_len
+    }
+
+    /// True if the next frame of the message is that for the slot with this count.
+    fn is_due_in(&self, slot_count: u64) -> bool {
+        let place = (self.next / self.cut().fragment_len) as u64;
+        self.is_on_its_way() && self.slot + place == slot_count
     }
 
     /// True if a message is on its way.
@@ -126,6 +165,8 @@ pub(super) struct Collecting {
     reassembly: Reassembly,
     /// The number at the front of the message.
     sequence: u64,
+    /// In slots: the count of that in which it began.
+    slot: Option<u64>,
     /// On a virtual link: the numbers of its first frame and of the last that has come.
     numbers: Option<(SequenceNumber, SequenceNumber)>,
 }
@@ -134,17 +175,27 @@ pub(super) struct Collecting {
 struct Whole {
     datagram: Vec<u8>,
     sequence: u64,
+    slot: Option<u64>,
     numbers: Option<(SequenceNumber, SequenceNumber)>,
 }
 
 impl Collecting {
     pub(super) const fn new(config: DatagramConfig) -> Self {
-        Self { config, reassembly: Reassembly::new(config.reassembly), sequence: 0, numbers: None }
+        Self { config, reassembly: Reassembly::new(config.reassembly), sequence: 0, slot: None, numbers: None }
     }
 
     /// When it gives up what it has.
     pub(super) fn deadline(&self) -> Option<LocalTime> {
         self.reassembly.deadline()
+    }
+
+    /// True if a packet is the frame of a message whose turn it is in the slot with this count, of a message that began in its own
+    /// first slot.
+    fn is_its_turn(&self, packet: &Packet<'_>, slot_count: u64) -> bool {
+        let cut = self.config.reassembly.cut;
+        let place = (packet.offset / cut.fragment_len) as u64;
+        let goes_on = || self.slot.is_none_or(|slot| slot + place == slot_count);
+        slot_count % cut.fragments() as u64 == place && (packet.offset == 0 || goes_on())
     }
 
     /// Takes a packet, which has a number on a virtual link. The numbers of a message's frames follow each other; whether it
@@ -204,35 +255,72 @@ impl EndSystem {
             }
         }
         let priority = talker.priority;
-        self.in_fragments = (!is_last).then_some(sealing);
+        // Each slot asks for its frame.
+        self.in_fragments = (!is_last && !talker.has_slots).then_some(sealing);
         self.due_at = self.next_wake();
         Some(Output::Transmit(Transmit { port: PortId(0), priority, launch_at, len, token: None }))
     }
 
+    /// Puts all frames of a message that was made into the queue of its sub-virtual link.
+    pub(super) fn hold_fragments(&mut self, sealing: Sealing, frame: &mut [u8]) {
+        let real_bytes = self.config.real_bytes;
+        while let Some(fragmenter) =
+            self.talkers[sealing.talker].fragmenter.as_mut().filter(|fragmenter| fragmenter.is_on_its_way())
+        {
+            self.sent = fragmenter.mark;
+            // What an attacker did to the message is told of one of its frames.
+            fragmenter.mark = fragmenter.mark.map(|mark| Mark { attack: None, ..mark });
+            let len = fragmenter.write(frame, SequenceNumber::LEN, real_bytes);
+            let headers_len = fragmenter.headers_len().min(len);
+            self.hold(sealing.launch_at, sealing.talker, frame, (len, headers_len));
+        }
+    }
+
+    /// The next frame of a message in the slot that this is about, if it is that slot's.
+    pub(super) fn go_on_in_slot(&self, sealing: Sealing) -> Begun {
+        let fragmenter = self.talkers[sealing.talker].fragmenter.as_ref();
+        let is_due = fragmenter.is_some_and(|fragmenter| fragmenter.is_due_in(sealing.freshness));
+        if is_due { Begun::Fragment(sealing) } else { Begun::Nothing }
+    }
+
     /// Takes a frame of a stream whose messages have several.
-    pub(super) fn receive_fragment(&mut self, rx_at: LocalTime, index: usize, frame: &Frame<'_>, payload: &[u8]) {
-        let Some(whole) = self.take_fragment(rx_at, index, frame, payload) else { return };
-        let Whole { datagram, sequence, numbers } = whole;
+    pub(super) fn receive_fragment(
+        &mut self,
+        rx_at: LocalTime,
+        index: usize,
+        frame: &Frame<'_>,
+        (payload, admitted): (&[u8], Admitted),
+    ) {
+        let Some(whole) = self.take_fragment(rx_at, index, frame, (payload, admitted.slot_count)) else { return };
+        let Whole { datagram, sequence, slot, numbers } = whole;
+        let before = admitted.slot_count.map_or(Duration::ZERO, |count| self.listeners[index].since_first(count));
+        let admitted = Admitted { sequence, numbers, slot_count: slot, since_slot: before + admitted.since_slot };
         let config = &self.listeners[index].config;
         let stream = config.stream;
         let ends = config.datagram.map(|datagram| datagram.ends);
         let data = ends.ok_or(DiscardReason::Malformed);
         let data = data.and_then(|ends| Ok(udp::parse(&datagram, ends, self.config.real_bytes)?));
         match data {
-            Ok(data) => self.begin_open(rx_at, index, data, Admitted { sequence, numbers, ..Admitted::default() }),
+            Ok(data) => self.begin_open(rx_at, index, data, admitted),
             Err(reason) => self.tell(EventKind::Discarded(reason), stream, sequence),
         }
         self.due_at = self.next_wake();
     }
 
     /// The message that a frame completes.
-    fn take_fragment(&mut self, rx_at: LocalTime, index: usize, frame: &Frame<'_>, payload: &[u8]) -> Option<Whole> {
-        let listener = &mut self.listeners[index];
+    fn take_fragment(
+        &mut self,
+        rx_at: LocalTime,
+        index: usize,
+        frame: &Frame<'_>,
+        (payload, slot_count): (&[u8], Option<u64>),
+    ) -> Option<Whole> {
+        let listener = &self.listeners[index];
         // What is noted of a stream without numbers is of another one's last frame.
         let numbered = if listener.is_numbered { self.numbered.take() } else { None };
-        let is_replicated = listener.is_replicated();
-        // The numbers of frames that come several times are judged one by one.
-        let number = numbered.filter(|_| !is_replicated).map(|numbered| SequenceNumber(numbered.number as u8));
+        // The numbers of frames that come several times, or that are those of several streams, are judged one by one.
+        let is_judged = listener.is_replicated() || listener.counter.is_some();
+        let number = numbered.filter(|_| !is_judged).map(|numbered| SequenceNumber(numbered.number as u8));
         let stream = listener.config.stream;
         let collecting = listener.collecting.as_ref()?;
         let packet = match collecting.packet(frame, payload) {
@@ -242,30 +330,37 @@ impl EndSystem {
                 return None;
             }
         };
-        if let Some(numbered) = numbered.filter(|_| is_replicated)
+        if let Some(numbered) = numbered.filter(|_| is_judged)
             && !self.takes_fragment(index, numbered, &packet)
         {
             return None;
         }
         let collecting = self.listeners[index].collecting.as_mut()?;
+        if slot_count.is_some_and(|count| !collecting.is_its_turn(&packet, count)) {
+            self.tell(UNEXPECTED, stream, 0);
+            return None;
+        }
         let before = collecting.sequence;
         let is_interrupted = collecting.reassembly.is_first(&packet) && collecting.reassembly.give_up();
         let taken = collecting.take(rx_at, &packet, number);
-        let (sequence, numbers) = (collecting.sequence, collecting.numbers);
+        if taken == Taken::Began {
+            collecting.slot = slot_count;
+        }
+        let (sequence, slot, numbers) = (collecting.sequence, collecting.slot, collecting.numbers);
         if is_interrupted {
             self.tell(EventKind::Discarded(DiscardReason::Interrupted), stream, before);
         }
         match taken {
             Taken::Began => self.tell(EventKind::TransferBegan, stream, sequence),
             Taken::GoesOn => {}
-            Taken::Whole(datagram) => return Some(Whole { datagram, sequence, numbers }),
+            Taken::Whole(datagram) => return Some(Whole { datagram, sequence, slot, numbers }),
             Taken::Ended(reason) => self.tell(EventKind::Discarded(reason), stream, sequence),
             Taken::Nothing => self.tell(UNEXPECTED, stream, 0),
         }
         None
     }
 
-    /// True if a frame is the first of its copies, and follows those that came before. The number of one that cannot be a fragment of
+    /// True if a frame is the first of its copies, if there are several, and follows those that came before. The number of one that cannot be a fragment of
     /// the stream's messages changes nothing.
     fn takes_fragment(&mut self, index: usize, numbered: Numbered, packet: &Packet<'_>) -> bool {
         let (sequence, is_first) = match self.listeners[index].collecting.as_ref() {
@@ -276,9 +371,11 @@ impl EndSystem {
             }
         };
         let stream = self.listeners[index].config.stream;
-        let refused = match self.eliminate(index, numbered) {
+        // Frames of a virtual link are counted by one of those that share it.
+        let counter = self.listeners[index].counter.unwrap_or(index);
+        let refused = match self.eliminate(counter, numbered) {
             Some((reason, since_first)) => Some((reason, since_first)),
-            None => self.listeners[index].follows(numbered).err().map(|reason| (reason, Duration::ZERO)),
+            None => self.listeners[counter].follows(numbered).err().map(|reason| (reason, Duration::ZERO)),
         };
         match refused {
             None => return true,
@@ -305,6 +402,20 @@ impl EndSystem {
             self.tell(EventKind::Discarded(DiscardReason::FrameMissing), stream, sequence);
         }
         overdue.is_some()
+    }
+
+    /// Gives up the message that a listener has begun in the slot with this count. False if there is none.
+    pub(super) fn give_up_begun_in(&mut self, index: usize, slot_count: u64) -> bool {
+        let listener = &mut self.listeners[index];
+        let stream = listener.config.stream;
+        let Some(collecting) = listener.collecting.as_mut().filter(|own| own.slot == Some(slot_count)) else {
+            return false;
+        };
+        let (is_given_up, sequence) = (collecting.reassembly.give_up(), collecting.sequence);
+        if is_given_up {
+            self.tell(EventKind::Discarded(DiscardReason::FrameMissing), stream, sequence);
+        }
+        is_given_up
     }
 
     fn tell(&mut self, kind: EventKind, stream: StreamId, sequence: u64) {

@@ -121,6 +121,20 @@ impl Listener {
         })
     }
 
+    /// How many frames a message has.
+    pub(super) fn frames(&self) -> usize {
+        self.config.datagram.map_or(1, |datagram| datagram.reassembly.cut.fragments())
+    }
+
+    /// From the start of the slot in which a message begins to that of its slot with this count.
+    pub(super) fn since_first(&self, slot_count: u64) -> Duration {
+        let windows = &self.config.windows;
+        let instance = slot_count as usize % windows.len().max(1);
+        let first = instance - instance % self.frames();
+        let start = |instance: usize| windows.get(instance).map_or(Duration::ZERO, |window| window.slot_start);
+        start(instance) - start(first)
+    }
+
     /// What it tells of a frame that it accepts.
     pub(super) const fn accepted_as(&self) -> EventKind {
         if self.config.delivers { EventKind::Delivered } else { EventKind::Relayed }

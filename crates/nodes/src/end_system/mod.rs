@@ -31,7 +31,7 @@ pub use self::config::{
     TalkerTiming, TaskRun, VirtualLinkConfig,
 };
 
-pub use self::datagram::DatagramConfig;
+pub use self::datagram::{DatagramConfig, sub_link_of};
 
 use chronoseal_wire::protocol_control_frame::ProtocolControlFrame;
 
@@ -334,14 +334,20 @@ impl EndSystem {
             self.base.push(Event { value, ..Event::of(EventKind::Sent, talker.config.stream, sequence) });
         }
         if talker.fragmenter.is_some() {
-            return self.send_fragment(sealing, frame);
+            return match talker.regulation {
+                Regulation::Shared { .. } => {
+                    self.hold_fragments(sealing, frame);
+                    None
+                }
+                _ => self.send_fragment(sealing, frame),
+            };
         }
         let launch_at = match &mut talker.regulation {
             Regulation::Free | Regulation::Numbered(_) => sealing.launch_at,
             Regulation::Own(regulator) => regulator.release(sealing.launch_at),
-            Regulation::Shared { link, queue } => {
-                let queue = (*link, *queue);
-                self.hold(sealing.launch_at, queue, frame, sealing.talker);
+            Regulation::Shared { .. } => {
+                let lens = (talker.secured_len, talker.headers_len);
+                self.hold(sealing.launch_at, sealing.talker, frame, lens);
                 return None;
             }
         };

@@ -3,10 +3,12 @@
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, LocalTime, PortId, StreamId};
 use chronoseal_frameauth::Moment;
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
+use chronoseal_wire::ipv4::{ETHERTYPE_IPV4, Packet};
 use chronoseal_wire::protocol_control_frame::{ETHERTYPE_PROTOCOL_CONTROL, ProtocolControlFrame};
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link::{self, SequenceNumber};
 
+use super::datagram::sub_link_of;
 use super::listener::{Listener, Numbered, Opened};
 use super::{EndSystem, Stage};
 use crate::clock::Clock;
@@ -39,7 +41,7 @@ impl EndSystem {
             Err(error) => return self.discard(error.into(), StreamId::NONE),
         };
         if frame.type_or_length() == TypeOrLength::EtherType(ETHERTYPE_PROTOCOL_CONTROL) {
-            return self.receive_beacon(rx_at, &frame);
+            return self.receive_beacon(rx_at, port, &frame);
         }
         let Some(index) = self.listener_of_frame(&frame) else {
             return match self.container_of_frame(&frame) {
@@ -57,16 +59,15 @@ impl EndSystem {
             return self.base.push(Event::of(kind, listener.config.stream, sequence));
         }
         match self.admit(rx_at, port, index, &frame) {
-            Ok((payload, _)) if self.listeners[index].collecting.is_some() => {
-                self.receive_fragment(rx_at, index, &frame, payload);
-            }
             Ok((payload, admitted)) => {
-                let mut index = index;
-                if self.listeners[index].is_numbered {
-                    let counter = index;
-                    if self.listeners[counter].counter.is_some() {
-                        index = self.sharer(counter, payload);
-                    }
+                let (counter, mut index) = (index, index);
+                if self.listeners[counter].counter.is_some() {
+                    index = self.sharer(counter, &frame, payload);
+                }
+                if self.listeners[index].collecting.is_some() {
+                    return self.receive_fragment(rx_at, index, &frame, (payload, admitted));
+                }
+                if self.listeners[counter].is_numbered {
                     let numbered = self.numbered;
                     if let Some((reason, since_first)) = numbered.and_then(|frame| self.eliminate(counter, frame)) {
                         return self.refuse(index, reason, since_first);
@@ -97,7 +98,15 @@ impl EndSystem {
     /// frame is opened.
     #[cold]
     #[inline(never)]
-    fn sharer(&self, counter: usize, payload: &[u8]) -> usize {
+    fn sharer(&self, counter: usize, frame: &Frame<'_>, payload: &[u8]) -> usize {
+        if frame.type_or_length() == TypeOrLength::EtherType(ETHERTYPE_IPV4) {
+            let sub_link = Packet::parse(payload).ok().map(|packet| sub_link_of(packet.identification));
+            let is_its = |listener: &Listener| {
+                let own = listener.config.datagram.and_then(|datagram| datagram.sub_link);
+                listener.counter == Some(counter) && own.is_some() && own == sub_link
+            };
+            return self.listeners.iter().position(is_its).unwrap_or(counter);
+        }
         let header = TestBedHeader::parse(payload).ok();
         let is_its = |header: &TestBedHeader, listener: &Listener| {
             listener.counter == Some(counter) && listener.config.stream == header.stream
@@ -265,7 +274,7 @@ impl EndSystem {
         self.listener_of_stream.get(stream.index()).copied().flatten().map(usize::from)
     }
 
-    fn receive_beacon(&mut self, rx_at: LocalTime, frame: &Frame<'_>) {
+    fn receive_beacon(&mut self, rx_at: LocalTime, port: PortId, frame: &Frame<'_>) {
         let is_beacon = virtual_link::ct_id(frame.destination(), self.config.ct_marker) == Some(self.config.sync_id);
         if !is_beacon {
             return self.discard(DiscardReason::UnknownStream, StreamId::NONE);
@@ -275,7 +284,7 @@ impl EndSystem {
             Err(error) => return self.discard(error.into(), StreamId::NONE),
         };
         let Clock::Beacon(client) = &mut self.clock else {
-            return self.receive_control(rx_at, frame, &beacon);
+            return self.receive_control(rx_at, port, frame, &beacon);
         };
         let (kind, span) = match client.handle_beacon(rx_at, &beacon) {
             BeaconEffect::Joined(step) => {

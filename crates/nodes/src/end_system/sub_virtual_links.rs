@@ -3,6 +3,9 @@
 //!
 //! A frame is sealed when it is due, as that of any virtual link, and its number is written when it goes: a receiver counts the
 //! frames of the virtual link, whichever of its streams they are of.
+//!
+//! A message that is longer than a frame is sealed as a whole when it is due, and all of its frames come into the queue at once. Which
+//! stream a frame is of its test-bed header says, and of a fragment, most of which have none, the two highest bits of its identification.
 
 use std::collections::VecDeque;
 
@@ -77,18 +80,13 @@ impl SubVirtualLinks {
 
 impl EndSystem {
     /// Puts a frame that has been made into the queue of its sub-virtual link.
-    pub(super) fn hold(&mut self, due: LocalTime, (link, queue): (usize, usize), frame: &[u8], talker: usize) {
+    pub(super) fn hold(&mut self, due: LocalTime, talker: usize, frame: &[u8], (len, headers_len): (usize, usize)) {
         let talker = &self.talkers[talker];
+        let Regulation::Shared { link, queue } = talker.regulation else { return };
         let has_all = self.config.real_bytes;
-        let written = if has_all { talker.secured_len } else { talker.headers_len };
+        let written = if has_all { len } else { headers_len };
         let is_numbered = has_all || talker.config.virtual_link.is_some_and(|link| link.is_replicated);
-        let held = Held {
-            due,
-            bytes: frame[..written].to_vec(),
-            len: talker.secured_len,
-            is_numbered,
-            mark: self.sent.take(),
-        };
+        let held = Held { due, bytes: frame[..written].to_vec(), len, is_numbered, mark: self.sent.take() };
         self.shared[link].queues[queue].push_back(held);
         self.due_at = self.next_wake();
     }

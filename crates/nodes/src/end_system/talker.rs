@@ -161,6 +161,11 @@ impl Talker {
         self.sealer.as_ref().map(|sealer| sealer.work(covered))
     }
 
+    /// How many frames a message has.
+    pub(super) fn frames(&self) -> usize {
+        self.config.datagram.map_or(1, |datagram| datagram.reassembly.cut.fragments())
+    }
+
     /// True if its frames carry what comes from another segment.
     pub(super) const fn is_relay(&self) -> bool {
         self.is_container()
@@ -186,7 +191,7 @@ impl Talker {
         let Some(mut fragmenter) = self.fragmenter.take() else { return };
         let sequence = self.made;
         self.make(&mut fragmenter.bytes, sealing.0, sealing.1, real_bytes);
-        fragmenter.begin(sequence, self.next.as_ref().map(|pdu| pdu.mark), real_bytes);
+        fragmenter.begin((sequence, sealing.1), self.next.as_ref().map(|pdu| pdu.mark), real_bytes);
         self.fragmenter = Some(fragmenter);
     }
 

@@ -39,6 +39,7 @@ fn attack(kind: AttackKind) -> Attack {
         at_slot_offset: Duration::ZERO,
         delay: Duration::ZERO,
         is_timed: false,
+        datagram: None,
     }
 }
 

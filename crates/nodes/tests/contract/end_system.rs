@@ -144,7 +144,7 @@ fn a_clock_that_joins_is_corrected_and_loses_its_beacon_keeps_it() {
 fn in_cluster(master: Option<u8>) -> Box<EndSystem> {
     let cluster = Cluster::new(3, CYCLE, Duration::from_us(100), Duration::from_us(10));
     let parameters = Parameters::of(&cluster).expect("there is such a cluster");
-    let cluster = ClusterConfig { parameters, master, compression_masters: vec![NodeId(9)] };
+    let cluster = ClusterConfig { parameters, master, compression_masters: vec![(NodeId(9), PortId(0))] };
     let tasks = vec![TaskRun { task: 1, start: Duration::from_us(3_500), length: Duration::from_us(200) }];
     Box::new(
         EndSystem::new(EndSystemConfig { cluster: Some(cluster), tasks, ..config(0, false) }).expect("it is able to"),

@@ -56,6 +56,19 @@ fn what_failed(clock: &ClockSummary) -> String {
     }
 }
 
+/// Clocks of switches that were lost when the network of these had failed.
+fn on_spared(summary: &RunSummary) -> Option<String> {
+    let spared: Vec<&ClockSummary> = summary.clocks.iter().filter(|clock| clock.spared > 0).collect();
+    let named: Vec<&str> = spared.iter().take(NAMED_MAX).map(|clock| clock.node.as_str()).collect();
+    let more = if spared.len() > NAMED_MAX { format!(" and {} more", spared.len() - NAMED_MAX) } else { String::new() };
+    (!spared.is_empty()).then(|| {
+        format!(
+            "Behind a link that failed switches lost their clocks ({}{more}); nobody relied on them, since the other network went on.",
+            named.join(", ")
+        )
+    })
+}
+
 /// The segments whose clocks were further apart than they may be.
 fn imprecise(summary: &RunSummary) -> impl Iterator<Item = String> {
     summary.segments.iter().filter(|segment| !segment.kept_precision()).filter_map(|segment| {
@@ -166,6 +179,7 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     if failed_clocks(summary).next().is_some() {
         points.extend(imprecise(summary).map(|text| format!("Also, {text}.")));
     }
+    points.extend(on_spared(summary));
     points.extend(group::points(meta, summary));
     points.extend(on_load(&summary.segments));
     if summary.replaced() > 0 {

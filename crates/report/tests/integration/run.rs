@@ -57,6 +57,7 @@ fn backbone() -> SegmentMeta {
             nodes: vec![0, 1],
             startup_cycles: None,
             precision_ns: None,
+            spared: Vec::new(),
         }),
         schedule: Some(ScheduleMeta {
             cycle_ns: 10_000_000,

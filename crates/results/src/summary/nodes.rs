@@ -16,8 +16,12 @@ pub(super) fn clocks(meta: &RunMeta, rows: &RunRows) -> Vec<ClockSummary> {
         let Some(domain) = &segment.clocks else { continue };
         for &node in &domain.nodes {
             let events = in_order.iter().filter(|row| row.node == NodeId(node)).copied();
+            let since = domain.spared.iter().find(|(spared, _)| *spared == node).map(|(_, since_ns)| *since_ns);
+            let is_spared = |row: &&EventRow| since.is_some_and(|since| row.time.since_zero().as_ns() >= since);
+            let lost = events.clone().filter(|row| row.event.kind == EventKind::SyncLost);
+            let spared = lost.filter(is_spared).count() as u64;
             let clock = clock(segment.name.clone(), meta.node_name(node), domain.cycle_ns, events);
-            clocks.push(ClockSummary { startup_cycles: domain.startup_cycles, ..clock });
+            clocks.push(ClockSummary { startup_cycles: domain.startup_cycles, spared, ..clock });
         }
     }
     clocks
@@ -34,6 +38,7 @@ fn clock<'r>(segment: String, node: String, cycle_ns: i64, events: impl Iterator
         correction_max_ns: None,
         corrections: 0,
         lost: 0,
+        spared: 0,
         beacons_rejected: 0,
         startup_cycles: None,
     };

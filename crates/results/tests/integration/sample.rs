@@ -65,6 +65,7 @@ pub(crate) fn backbone() -> SegmentMeta {
             nodes: vec![0, 1],
             startup_cycles: None,
             precision_ns: None,
+            spared: Vec::new(),
         }),
         schedule: Some(ScheduleMeta {
             cycle_ns: CYCLE_US * 1_000,

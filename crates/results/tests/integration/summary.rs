@@ -228,7 +228,13 @@ fn a_lost_clock_breaks_the_verdict_of_a_run_in_which_every_frame_was_in_time() {
 fn each_segment_keeps_its_own_clocks() {
     let mut meta = meta();
     let body = SegmentMeta { name: "body".into(), clocks: None, schedule: None, ..backbone() };
-    let chassis = ClockDomainMeta { cycle_ns: 20_000_000, nodes: vec![1], startup_cycles: None, precision_ns: None };
+    let chassis = ClockDomainMeta {
+        cycle_ns: 20_000_000,
+        nodes: vec![1],
+        startup_cycles: None,
+        precision_ns: None,
+        spared: Vec::new(),
+    };
     let chassis = SegmentMeta { name: "chassis".into(), clocks: Some(chassis), schedule: None, ..backbone() };
     meta.segments.extend([body, chassis]);
     meta.streams.push(StreamMeta { name: "on-body".into(), segments: vec![1], ..meta.streams[0].clone() });

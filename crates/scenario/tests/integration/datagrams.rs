@@ -94,34 +94,72 @@ fn what_keeps_no_order_of_frames_is_refused_with_what_to_write() {
         assert!(message.contains(says), "{message}");
         assert!(help.contains(helps), "{help}");
     };
-    for (keys, says) in [
-        ("recovery = \"match\"", "match recovery takes the copy of a fragment"),
-        ("eliminate_at = [\"front\"]", "may pass its fragments on out of order"),
-    ] {
-        let copies = format!("backbone = {{ replication = {{ ways = [[], []], {keys} }} }}");
-        let problems = changed(&[(IMAGE, &copies)]).expect_err("two copies");
-        assert!(problems.list().iter().any(|problem| problem.message.contains(says)), "{}", problems.render());
-    }
+    let copies = "backbone = { replication = { ways = [[], []], recovery = \"match\" } }";
+    let problems = changed(&[(IMAGE, copies)]).expect_err("two copies");
+    let is_told = |problem: &chronoseal_scenario::Problem| {
+        problem.code == Code::BadReplication && problem.message.contains("IEEE 802.1CB-2017 §7.4.3.5")
+    };
+    assert!(problems.list().iter().any(is_told), "{}", problems.render());
     let threat = "[[threats]]\nname = \"spy\"\nkind = \"tamper\"\nstream = \"image\"\nat = { link = \"camera\" }\n";
     not_yet(&[("[[streams]]", &format!("{threat}\n[[streams]]"))], "longer than a frame", "fit a frame");
-    let shared = "name = \"other\"\nfrom = \"camera\"\nto = [\"fusion\", \"recorder\"]\nperiod = \"33ms\"\nlength = \"100B\"\n\
-                  backbone = { class = { rate_constrained = {} } }\n\n[[streams]]\nname = \"image\"";
-    let problems = changed(&[
-        ("name = \"image\"", shared),
-        (IMAGE, "backbone = { sub_virtual_link_of = \"other\" }"),
-        ("length = \"60kB\"", "length = \"3kB\""),
-    ]);
-    let problems = problems.expect_err("a sub-virtual link");
-    assert!(problems.list().iter().any(|problem| problem.message.contains("takes no turns")), "{}", problems.render());
+    for kind in ["spoof", "withhold"] {
+        let threat = threat.replace("tamper", kind);
+        let plan = changed(&[("[[streams]]", &format!("{threat}\n[[streams]]"))]);
+        assert!(plan.is_ok(), "{kind}");
+    }
 }
 
 #[test]
-fn slots_have_one_frame_each_and_say_what_else_there_is() {
-    let (code, message, help) =
-        refused(&[(IMAGE, "backbone = { class = \"time-triggered\" }"), ("\"33ms\"", "\"10ms\"")]);
-    assert_eq!(code, Code::FrameTooLong);
-    assert!(message.contains("the 1500B of an Ethernet frame"), "{message}");
-    assert!(help.contains("best_effort") && help.contains("65507B in fragments"), "{help}");
+fn a_sub_virtual_link_has_a_turn_for_each_frame_of_its_messages() {
+    let shared = "name = \"other\"\nfrom = \"camera\"\nto = [\"fusion\", \"recorder\"]\nperiod = \"33ms\"\nlength = \"100B\"\n\
+                  backbone = { class = { rate_constrained = {} } }\n\n[[streams]]\nname = \"image\"";
+    let of = |length: &str| {
+        let length = format!("length = \"{length}\"");
+        changed(&[
+            ("name = \"image\"", shared),
+            (IMAGE, "backbone = { sub_virtual_link_of = \"other\" }"),
+            ("length = \"60kB\"", &length),
+        ])
+    };
+    let plan = of("3kB").unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let view = Ethernet::of(&plan, SegmentId(0)).expect("an Ethernet");
+    let streams: Vec<_> = view.streams().take(2).collect();
+    assert_eq!([0, 1].map(|place: usize| view.sub_link(&streams[place])), [Some(0), Some(1)]);
+    let image = streams.iter().find(|stream| stream.frames() > 1).expect("the image");
+    let link = image.class.virtual_link().expect("a virtual link");
+    // Six turns of two queues in 33 ms.
+    assert_eq!((image.frames(), link.bag, link.sub_links), (3, Duration::from_ms(4), 2));
+    let problems = of("50kB").expect_err("34 frames in 33 ms").render();
+    assert!(problems.contains("bandwidth allocation gap"), "{problems}");
+}
+
+#[test]
+fn a_message_in_slots_has_one_for_each_of_its_frames() {
+    let class = "backbone = { class = \"time-triggered\", reassembly_timeout = \"50ms\" }";
+    let plan = changed(&[(IMAGE, class), ("\"33ms\"", "\"10ms\"")]);
+    let plan = plan.unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let view = Ethernet::of(&plan, SegmentId(0)).expect("an Ethernet");
+    let image = view.streams().next().expect("the image");
+    assert_eq!((image.frames(), image.class.is_time_triggered(), view.secured_len(&image)), (41, true, 1_514));
+    let places = [0, 1, 40, 41].map(|instance| (image.frame_in(instance), image.is_last_in(instance)));
+    assert_eq!(places, [(0, false), (1, false), (40, true), (0, false)]);
+    // 41 slots in each period are more than a schedule holds.
+    let many =
+        changed(&[(IMAGE, class), ("\"33ms\"", "\"1ms\""), ("cluster_cycle = \"10ms\"", "cluster_cycle = \"3s\"")]);
+    let many = many.expect_err("123,000 slots");
+    assert!(many.list().iter().any(|problem| problem.code == Code::TooManySlots), "{}", many.render());
+}
+
+#[test]
+fn a_message_in_slots_goes_over_one_network() {
+    let both = [
+        ("switches = [\"front\", \"rear\"]", "networks = { a = [\"front\", \"rear\"], b = [\"other\"] }"),
+        (IMAGE, "backbone = { class = \"time-triggered\" }"),
+        ("\"33ms\"", "\"10ms\""),
+    ];
+    let problems = changed(&both).expect_err("copies of its frames");
+    let says = "taken by the number of its message";
+    assert!(problems.list().iter().any(|problem| problem.message.contains(says)), "{}", problems.render());
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn every_wrong_line_of_a_table_is_shown() {
 
 #[test]
 fn what_is_wrong_with_the_scenario_itself_is_shown_in_it() {
-    let table = b"name,from,to,period,frame\nspeed,a,a,10ms,60B\nspeed,a,b,10ms,9000B\n";
+    let table = b"name,from,to,period,frame\nspeed,a,a,10ms,60B\nspeed,a,b,10ms,90000B\n";
     let problems = from_csv("t.csv", table).expect_err("sent to itself, twice the name, too long");
     let codes: Vec<Code> = problems.list().iter().map(|problem| problem.code).collect();
     for code in [Code::SenderReceives, Code::DuplicateName, Code::FrameTooLong] {

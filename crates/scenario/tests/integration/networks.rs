@@ -68,12 +68,11 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ),
     (
         "networks_cluster",
-        Code::NotYet,
+        Code::BadClockTree,
         "cluster_cycle",
-        "sync = { as6802 = { masters = [\"air-data\"] } }\ncluster_cycle",
+        "sync = { as6802 = { masters = [\"air-data\"], compression_masters = [\"a2\", \"a1\"] } }\ncluster_cycle",
     ),
     ("networks_ports", Code::BadNetworks, "cluster_cycle", "bridge_ports = { traffic_classes = 4 }\ncluster_cycle"),
-    ("networks_host", Code::NotYet, "name = \"display\"", "name = \"display\"\nhost_interface = { base = \"20us\" }"),
     ("networks_skew", Code::OutOfRange, "skew_max = \"2ms\"", "skew_max = \"2s\""),
 ];
 
@@ -87,6 +86,29 @@ fn every_problem_of_networks_is_shown_with_its_place() {
         assert!(!found.labels.is_empty() && found.help.as_ref().is_some_and(|help| !help.is_empty()), "{name}");
         insta::assert_snapshot!(*name, problems.render());
     }
+}
+
+#[test]
+fn each_network_has_compression_masters_of_its_own() {
+    for (written, expected) in [
+        ("", vec![0, 2]),
+        (", compression_masters = [\"b2\", \"a2\"]", vec![3, 1]),
+        (", compression_masters = [\"a1\", \"b1\", \"b2\"]", vec![0, 2, 3]),
+    ] {
+        let sync = format!("sync = {{ as6802 = {{ masters = [\"air-data\"]{written} }} }}\ncluster_cycle");
+        let plan = plan(&COCKPIT.replacen("cluster_cycle", &sync, 1));
+        let view = Ethernet::first(&plan).expect("it has such a segment");
+        let cluster = view.segment.cluster.as_ref().expect("it has a cluster");
+        assert_eq!(cluster.compression_masters, expected);
+        // Three links at 100 Mbit/s, in front of each a longest frame and control frames.
+        assert!(cluster.control_delay_max > Duration::from_us(300), "{}", cluster.control_delay_max);
+    }
+}
+
+#[test]
+fn a_node_behind_both_networks_may_have_a_host_interface() {
+    let plan = plan(&COCKPIT.replace("name = \"display\"", "name = \"display\"\nhost_interface = { base = \"20us\" }"));
+    assert!(plan.nodes[1].host_interface.is_some());
 }
 
 #[test]

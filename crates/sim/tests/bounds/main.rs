@@ -11,6 +11,7 @@ mod gated_clusters;
 mod integration;
 #[path = "../../../xtask/src/contradictions/network/mod.rs"]
 mod network;
+mod network_clusters;
 mod order;
 mod ports;
 mod redundant;

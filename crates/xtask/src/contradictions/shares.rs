@@ -30,6 +30,21 @@ const FEATURES: &[Feature] = &[
     feature("sub-virtual links", |text| text.contains("sub_virtual_link_of = ")),
     feature("frames above 1000 B", |text| lengths(text).any(|len| len > 1_000)),
     feature("messages longer than a frame", |text| lengths(text).any(|len| len > 1_500)),
+    feature("messages longer than a frame in slots", |text| {
+        by_stream(text).any(|stream| stream.contains("\"time-triggered\"") && lengths(stream).any(|len| len > 1_500))
+    }),
+    feature("messages longer than a frame with copies", |text| {
+        by_stream(text).any(|stream| stream.contains("replication = ") && lengths(stream).any(|len| len > 1_500))
+    }),
+    feature("messages longer than a frame in shared virtual links", |text| {
+        let leads = |stream: &str| {
+            let name = stream.split("name = ").nth(1).and_then(|rest| rest.lines().next()).unwrap_or_default();
+            !name.is_empty() && text.contains(&format!("sub_virtual_link_of = {name}"))
+        };
+        by_stream(text).any(|stream| {
+            (stream.contains("sub_virtual_link_of = ") || leads(stream)) && lengths(stream).any(|len| len > 1_500)
+        })
+    }),
     feature("frames up to 64 B", |text| lengths(text).any(|len| len <= 64)),
     feature("precision of 2 us or less", small_precision),
     feature("drift", |text| ["drift = \"1", "drift = \"-1", "seeded"].iter().any(|part| text.contains(part))),
@@ -104,6 +119,12 @@ const FEATURES: &[Feature] = &[
     feature("streams sent on change", |text| text.contains("on_change = ")),
     feature("links that fail", |text| text.contains("failures = ")),
     feature("networks A and B", |text| text.contains("\nnetworks = {")),
+    feature("clusters of AS6802 over networks A and B", |text| {
+        text.contains("as6802 = ") && text.contains("\nnetworks = {")
+    }),
+    feature("host interfaces behind networks A and B", |text| {
+        text.contains("host_interface = ") && text.contains("\nnetworks = {")
+    }),
     feature("a largest skew of copies", |text| text.contains("skew_max = ")),
     feature("802.1CB replication", |text| text.contains("replication = {")),
     feature("clusters of AS6802", |text| text.contains("as6802 = ")),
@@ -200,6 +221,11 @@ fn has_default_slots(text: &str) -> bool {
 
 fn has_costs(text: &str) -> bool {
     text.lines().any(|line| line.contains("base = ") && !line.contains("base = \"0ns\""))
+}
+
+/// The table of each stream.
+fn by_stream(text: &str) -> impl Iterator<Item = &str> {
+    text.split("[[").filter(|table| table.starts_with("streams]]"))
 }
 
 fn lengths(text: &str) -> impl Iterator<Item = u64> {

@@ -18,6 +18,12 @@
 //! that it has compressed. It leaves when that frame is permanent, the same time after it was due at its master for all of them, or
 //! later by what collecting, averaging and dispatching can take.
 //!
+//! # The networks A and B
+//! Each is a channel with compression masters of its own. A synchronisation master puts the same frames on both of its links, so each of
+//! the two carries what is said above of one. To clocks that is a cluster of as many compression masters in one network: every compression
+//! master hears all masters and no other one, and every station hears all of them. Only a switch that does not compress hears those of its own network
+//! alone, and what it shows is what these show.
+//!
 //! # Slots by the clocks of a cluster
 //! Of two clocks that differ by no more than `p` each is corrected by no more than `p` once in an integration cycle. Over a span in which
 //! one of them is corrected `k` times, what the two show for its two ends differs by `p + k p`, and from true time by what the cluster
@@ -33,12 +39,14 @@
 //! comes where clocks are those of a cluster, and the cycle of a list need not fit into the cluster cycle: cluster time goes on without
 //! end. What comes before a clock has joined finds its gates open.
 
+use std::collections::BTreeMap;
+
 use chronoseal_clocksync::as6802::{Integrity, Parameters};
-use chronoseal_core::{Duration, NodeId, Priority};
+use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::medium::FRAME_CAPACITY;
-use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{ClusterPlan, Ethernet, EthernetStream, PortEnd, Sync};
+use chronoseal_media::schedule::{ScheduleTable, Slot, Turn};
+use chronoseal_scenario::plan::{ClusterPlan, Ethernet, EthernetStream, NetworkName, PortEnd, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::losses::{Cause, Risk};
@@ -72,13 +80,11 @@ pub(super) fn unbounded(view: Ethernet<'_>, has_tasks: bool, arrivals: &Arrivals
     is_other.then_some(Why::ClusterClocks)
 }
 
-/// True if something can take or add messages that keep clocks together, or begin with a clock anew; or if there are two networks, of
-/// which they have one.
+/// True if something can take or add messages that keep clocks together, or begin with a clock anew.
 pub(super) fn is_disturbed(view: Ethernet<'_>) -> bool {
     let network = view.segment;
     let reboots = |node: NodeId| view.plan.nodes[node.index()].gateway.as_ref().is_some_and(|own| own.reboot.is_some());
-    network.wiring.has_networks()
-        || !network.failures.is_empty()
+    !network.failures.is_empty()
         || !network.frame_losses.is_empty()
         || view.attackers().next().is_some()
         || view.stations().any(reboots)
@@ -163,16 +169,26 @@ pub(super) fn in_slots(view: Ethernet<'_>, table: &ScheduleTable) -> Option<Risk
     (needed > precision).then_some(Risk { segment: view.id, stream: None, cause })
 }
 
-/// The longest time from the start of a slot to the last bit at a receiver; `None` if there are no slots.
+/// The longest time from the start of a slot to the last bit at a receiver, of a message from the slot of its first frame; `None` if
+/// there are no slots.
 fn lasts_max(view: Ethernet<'_>, table: &ScheduleTable) -> Option<Duration> {
-    let over = table.turns().map(|turn| turn.end.max(turn.dispatch) - table.slots[turn.slot].start).max()?;
+    let frame_in = |slot: &Slot| view.stream(slot.stream).map_or(0, |stream| stream.frame_in(slot.instance));
+    let begins: BTreeMap<(StreamId, u32), Duration> =
+        table.slots.iter().map(|slot| ((slot.stream, slot.instance), slot.start)).collect();
+    let over = |turn: Turn| {
+        let slot = &table.slots[turn.slot];
+        let first = begins.get(&(slot.stream, slot.instance - frame_in(slot))).copied().unwrap_or(slot.start);
+        turn.end.max(turn.dispatch) - first
+    };
+    let over = table.turns().map(over).max()?;
     let last_link = |stream: EthernetStream<'_>| {
         let len = view.secured_len(&stream);
-        let over = |node: &NodeId| {
-            let link = view.segment.link_of(*node).parameters;
+        let over = |(name, node): (NetworkName, &NodeId)| {
+            let link = view.segment.link_in(name, *node).parameters;
             view.integration_wait(link) + view.segment.frame_time_over(link, len) + link.delay(len)
         };
-        stream.hop.to.iter().map(over).max()
+        let to = |name: &NetworkName| stream.hop.to.iter().map(|node| over((*name, node))).max();
+        stream.copies.networks().iter().filter_map(to).max()
     };
     let scheduled = || view.streams().filter(|stream| stream.class.is_time_triggered());
     let lasts = over + scheduled().filter_map(last_link).max().unwrap_or_default();
@@ -240,7 +256,7 @@ impl Wired<'_> {
         self.spread(0, &frames);
     }
 
-    /// The control frames of a cluster: from each master to the compression masters, and from these to all stations.
+    /// The control frames of a cluster, in each network: from each master to the compression masters, and from these to all stations.
     pub(super) fn cluster(&mut self) {
         let Some(ClusterPlan { parameters, masters, compression_masters, .. }) = &self.view.segment.cluster else {
             return;
@@ -249,7 +265,9 @@ impl Wired<'_> {
             let plan = self.view.plan;
             let distance = at_least(least_distance(parameters), plan.nodes[master.index()].clock.drift_max.0);
             let name = format!("control frames of `{}`", plan.node_name(*master));
-            self.send_to(*master, compression_masters, frames(name, distance, Duration::ZERO));
+            for network in self.view.segment.wiring.networks() {
+                self.send_to((*network, *master), compression_masters, frames(name.clone(), distance, Duration::ZERO));
+            }
             for switch in compression_masters {
                 let compressing = plan.own_node(self.view.id, usize::from(*switch));
                 let name = format!("compressed control frames of `{}`", plan.node_name(compressing));
@@ -278,9 +296,15 @@ impl Wired<'_> {
         reached
     }
 
-    /// Sends frames from a switch to all stations: every copy that leaves the switch is a stream of its own.
+    /// The network of a switch.
+    fn network_of(&self, switch: u16) -> NetworkName {
+        if self.view.segment.wiring.is_of_b(switch) { NetworkName::B } else { NetworkName::A }
+    }
+
+    /// Sends frames from a switch to all stations in its network: every copy that leaves the switch is a stream of its own.
     fn spread(&mut self, from: u16, frames: &RoutedStream) {
         let wiring = &self.view.segment.wiring;
+        let network = self.network_of(from);
         let mut copies: Vec<RoutedStream> = Vec::new();
         // By switch: the copy that comes to it and the hop by which it does.
         let mut came: Vec<Option<(usize, usize)>> = vec![None; usize::from(wiring.switches)];
@@ -302,20 +326,21 @@ impl Wired<'_> {
                 let at = leaves(came[usize::from(before)], self.onward(trunk, before), None);
                 came[usize::from(switch)] = Some(at);
             }
-            for (node, link) in self.stations.iter().filter(|(node, _)| wiring.switch_of(**node) == switch) {
+            let is_there = |node: NodeId| self.view.segment.link_in(network, node).switch == switch;
+            for (node, link) in self.stations_in(network).iter().filter(|(node, _)| is_there(**node)) {
                 leaves(came[usize::from(switch)], link + 1, Some(*node));
             }
         }
         self.routed.streams.extend(copies);
     }
 
-    /// Sends frames from a station to some switches.
-    fn send_to(&mut self, from: NodeId, switches: &[u16], mut frames: RoutedStream) {
-        let Some(uplink) = self.stations.get(&from) else { return };
-        let reached = self.reached_from(self.view.segment.wiring.switch_of(from));
+    /// Sends frames from a station to those of some switches that are in a network.
+    fn send_to(&mut self, (network, from): (NetworkName, NodeId), switches: &[u16], mut frames: RoutedStream) {
+        let Some(uplink) = self.stations_in(network).get(&from) else { return };
+        let reached = self.reached_from(self.view.segment.link_in(network, from).switch);
         let before = |switch: u16| reached.iter().find(|(other, _)| *other == switch).and_then(|(_, before)| *before);
         frames.hops.push((*uplink, None));
-        for switch in switches {
+        for switch in switches.iter().filter(|switch| self.network_of(**switch) == network) {
             let way: Vec<(u16, usize)> = std::iter::successors(before(*switch), |(at, _)| before(*at)).collect();
             let mut came_by = 0;
             for (at, trunk) in way.into_iter().rev() {

@@ -69,12 +69,12 @@ fn skews_in_switches(
 ///
 /// Match recovery compares with the last frame only, so that the next one must not come between two copies. Over two networks one
 /// that comes in between takes the place of a copy which is still to come, so none may where single frames are lost, nor in slots.
-/// The next frame is that of the same message, if a message has several: a gap of the virtual link later by its regulator, or sooner
+/// The next frame is that of the same message, if a message has several, or of another that shares the virtual link: a gap of the virtual link later by its regulator, or sooner
 /// by what comes on top of that.
 fn limit(view: Ethernet<'_>, stream: &EthernetStream<'_>, arrivals: &Arrivals) -> Option<(Duration, SkewRemedy)> {
     let before_next = |most: Duration| {
         let arrival = arrivals.at(stream.id, stream.hop.segment);
-        let (distance, jitter) = match virtual_links::gap_of_fragments(view, stream) {
+        let (distance, jitter) = match virtual_links::gap_of_frames(view, stream) {
             None => (arrival.distance, arrival.at.map_or(arrival.distance, Span::jitter)),
             Some(gap) => {
                 let driver = view.plan.nodes[stream.hop.from.index()].driver;

@@ -17,7 +17,7 @@
 
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
 use chronoseal_media::schedule::{Slot, Turn};
-use chronoseal_scenario::plan::{Ethernet, EthernetStream, FailingLink, NetworkName, StreamClass, Sync};
+use chronoseal_scenario::plan::{Copies, Ethernet, EthernetStream, FailingLink, NetworkName, StreamClass, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::Arrivals;
@@ -143,6 +143,7 @@ pub(super) fn in_slots(slots: &Slots<'_>) -> Vec<Risk> {
 /// does one over either of them with ideal clocks.
 pub(super) fn failing(view: Ethernet<'_>) -> Vec<Risk> {
     let mut found = lossy(view);
+    found.extend(reordered(view));
     let wiring = &view.segment.wiring;
     for failure in &view.segment.failures {
         let ends = ends(view, failure.link);
@@ -212,6 +213,24 @@ fn overtaken(view: Ethernet<'_>) -> impl Iterator<Item = Risk> + '_ {
     view.streams().filter_map(of_stream)
 }
 
+/// Messages of several frames at switches that eliminate copies. What is taken of each frame comes there in order, since every way keeps
+/// the order; it goes on in order where each frame takes the same time to its queue, and waits in the same one.
+fn reordered(view: Ethernet<'_>) -> impl Iterator<Item = Risk> + '_ {
+    let network = view.segment;
+    let jitter = network.forwarding_jitter.max > network.forwarding_jitter.min;
+    let links = network.wiring.trunks.iter().map(|trunk| trunk.parameters);
+    let is_secured =
+        links.chain(view.stations().map(|node| network.link_of(node).parameters)).any(|link| link.macsec.is_some());
+    let is_uneven = jitter || is_secured || !network.stream_filters.filters.is_empty();
+    let of_stream = move |stream: EthernetStream<'_>| {
+        let Copies::Ways { recovering, .. } = stream.copies else { return None };
+        let switch = recovering.first().filter(|_| is_uneven && stream.datagram.is_some())?;
+        let cause = Cause::FragmentsReordered { node: view.plan.own_node(view.id, usize::from(*switch)) };
+        Some(Risk { segment: view.id, stream: Some(stream.id), cause })
+    };
+    view.streams().filter_map(of_stream)
+}
+
 /// The two ends of a link.
 fn ends(view: Ethernet<'_>, link: FailingLink) -> [NodeId; 2] {
     let switch = |switch: u16| view.plan.own_node(view.id, usize::from(switch));
@@ -263,8 +282,7 @@ fn superseded(slots: &Slots<'_>, stream: &EthernetStream<'_>) -> Option<Risk> {
     if stream.hop.previous.is_none() && stream.stream.application.is_none() {
         return None;
     }
-    let mut starts: Vec<Duration> =
-        slots.table.slots.iter().filter(|slot| slot.stream == stream.id).map(|slot| slot.start).collect();
+    let mut starts: Vec<Duration> = slots.firsts(stream).map(|slot| slot.start).collect();
     starts.sort_unstable();
     let again = *starts.first()? + slots.view.segment.cluster_cycle;
     let nexts = starts.iter().skip(1).chain([&again]);
@@ -293,7 +311,7 @@ fn over(links: &Links<'_>, node: NodeId, line: &LineLoad) -> Vec<Risk> {
     let mut found = Vec::new();
     for (slot, end) in links.slots.slots_to(node).zip(line.scheduled_ends()) {
         let Some(stream) = links.view.stream(slot.stream) else { continue };
-        let period_end = stream.stream.period * (i64::from(slot.instance) + 1);
+        let period_end = stream.stream.period * (i64::from(slot.instance / stream.frames()) + 1);
         let limit = slot.end.min(period_end) + network.precision;
         let departs = end - slot.frame_time;
         if departs > limit {

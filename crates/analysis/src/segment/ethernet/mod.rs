@@ -7,7 +7,8 @@ use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_scenario::plan::{
-    Copies, Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, NetworkName, Plan, SegmentId, Sync,
+    Copies, Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, NetworkName, Plan, SegmentId,
+    StreamPlan, Sync,
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 
@@ -88,8 +89,15 @@ impl SegmentBounds for EthernetBounds {
         })
     }
 
-    fn gives_up_after(&self, hop: &HopPlan) -> Option<Duration> {
-        Some(hop.facet.get::<EthernetHop>()?.datagram?.timeout)
+    fn gives_up_after(&self, stream: &StreamPlan, hop: &HopPlan) -> Option<(Duration, Duration)> {
+        let EthernetHop { class, datagram, .. } = hop.facet.get()?;
+        // In slots the last frame of a message does not come before its turn, and all of its slots lie within the period.
+        let before = if class.is_time_triggered() { stream.period } else { Duration::ZERO };
+        Some(((*datagram)?.timeout, before))
+    }
+
+    fn slots_of_message(&self, hop: &HopPlan) -> u32 {
+        hop.facet.get::<EthernetHop>().and_then(|hop| hop.datagram).map_or(1, |datagram| datagram.frames())
     }
 
     fn scheduled_jobs(
@@ -110,7 +118,8 @@ impl SegmentBounds for EthernetBounds {
         let late =
             |_: usize, slot: &Slot| (first_bit_max(view, slot) - slot.start - network.precision).max(Duration::ZERO);
         for (stream, ways) in view.streams().zip(ways(view, table, &late)) {
-            for slot in table.of(stream.id) {
+            // A message is sealed before the slot of its first frame, and counts from there.
+            for slot in table.of(stream.id).filter(|slot| stream.frame_in(slot.instance) == 0) {
                 found.push(ScheduledJob {
                     node: stream.hop.from,
                     earliest: slot.release - network.precision,

@@ -81,7 +81,8 @@ impl<'a> Slots<'a> {
         for (index, slot) in self.table.slots.iter().enumerate() {
             let Some(stream) = view.stream(slot.stream).filter(is_on_it) else { continue };
             let blocked = self.arrivals.blocked(view.id, index).unwrap_or_default();
-            let computed = (slot.release + blocked + self.seal(&stream)).max(slot.start);
+            let seal = if stream.frame_in(slot.instance) == 0 { self.seal(&stream) } else { Duration::ZERO };
+            let computed = (slot.release + blocked + seal).max(slot.start);
             line.reserved.push(Reserved {
                 from: slot.start - network.precision,
                 until: slot.start + network.precision,
@@ -140,12 +141,12 @@ impl<'a> Slots<'a> {
         }
         // The newest frame is taken when the slot's begin to be made ready; what comes right after that waits for the next. A
         // sender that is late with it may even take one that comes when the slot has begun.
-        let len = u64::from(view.secured_len(stream));
+        let len = u64::from(view.shortest_len(stream));
         let over = |name: NetworkName, node| speed_from(network, name, node).reception(len);
         let names = stream.copies.networks().iter();
         let links = names.map(|name| over(*name, stream.hop.from) + over(*name, way.receiver));
         let min = links.min().unwrap_or_default() + network.forwarding_delay;
-        let slots: Vec<&Slot> = self.of(stream.id).map(|(_, slot)| slot).collect();
+        let slots: Vec<&Slot> = self.firsts(stream).collect();
         let ready = slots.iter().map(|slot| slot.start - slot.release).max().unwrap_or_default();
         let wait = distance_max(&slots, self.table.cluster_cycle) + ready + network.precision * 2;
         Ok(start.later(min, from_start.max + wait))
@@ -173,6 +174,11 @@ impl<'a> Slots<'a> {
     /// What sealing a stream costs its sender.
     fn seal(&self, stream: &EthernetStream<'_>) -> Duration {
         Jobs::new(self.view.plan, super::super::BOUNDS).sealing(stream.id, stream.hop)
+    }
+
+    /// The slots in which messages of a stream begin.
+    pub(super) fn firsts(&self, stream: &EthernetStream<'_>) -> impl Iterator<Item = &Slot> {
+        self.of(stream.id).map(|(_, slot)| slot).filter(|slot| stream.frame_in(slot.instance) == 0)
     }
 
     /// The slots of a stream with their places in the table.

@@ -267,9 +267,12 @@ fn in_slots(wired: &Wired<'_>, stream: &EthernetStream<'_>, hop: usize, trunk: O
     };
     let (reception, wait) = (network.speed_over(link).reception(len), view.integration_wait(link));
     let window = |(index, turn): (usize, Duration)| {
+        let is_last = stream.is_last_in(slots.table.slots[index].instance);
+        let shortest = if is_last { u64::from(view.shortest_len(stream)) } else { len };
+        let earliest = network.speed_over(link).reception(shortest);
         let latest =
             if hop == 0 { slots.first_bit(NetworkName::A, index).max(turn) } else { turn + network.precision + wait };
-        Span { min: turn - network.precision + reception, max: latest + reception }
+        Span { min: turn - network.precision + earliest, max: latest + reception }
     };
     let turns = slots.of(stream.id).filter_map(|(index, _)| Some((index, slots.table.turn(index, hop)?.start)));
     let mut windows: Vec<Span> = turns.map(window).collect();

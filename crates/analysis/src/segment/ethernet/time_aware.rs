@@ -115,7 +115,7 @@ pub(super) fn unbounded(view: Ethernet<'_>, has_tasks: bool) -> Option<Why> {
     let is_on_it = |node| view.stations().any(|station| station == node);
     let mut places = view.plan.attackers.iter().map(|attacker| attacker.place);
     let is_betrayed = places.any(|place| matches!(place, AttackPlace::AtNode(node) if is_on_it(node)));
-    (is_betrayed || is_disturbed(view)).then_some(Why::TimeAwareDisturbed)
+    (is_betrayed || view.segment.wiring.has_networks() || is_disturbed(view)).then_some(Why::TimeAwareDisturbed)
 }
 
 /// A way over switches without a circle: so many links between switches, and the last of them.

@@ -14,6 +14,9 @@
 //! then. A stream whose frames are nearer to each other waits until all queues are empty at the latest, which is a busy period of
 //! the regulator (`demand`). The queues are served by the sender's processor, so that what it is busy with comes on top.
 //!
+//! A message of `k` frames puts all of them into its queue at once, and each goes at its own turn: the last at the latest at the `k n`th
+//! release, and `k n B` takes the place of `n B`.
+//!
 //! Behind the regulator all of them are one flow with the gap of the virtual link and its longest frame.
 //!
 //! # Messages of several frames
@@ -56,9 +59,10 @@ pub(super) fn released(view: Ethernet<'_>, stream: &EthernetStream<'_>, arrivals
     }
 }
 
-/// The least distance of two frames of a virtual link whose messages have several; `None` for any other stream.
-pub(super) fn gap_of_fragments(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Option<Duration> {
-    let link = stream.class.virtual_link().filter(|_| stream.datagram.is_some())?;
+/// The least distance of two frames of a virtual link whose frames are not a message each, or are those of several streams; `None` for
+/// any other stream.
+pub(super) fn gap_of_frames(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Option<Duration> {
+    let link = stream.class.virtual_link().filter(|link| stream.datagram.is_some() || link.sub_links > 1)?;
     Some(shortest_gap(view, stream, link))
 }
 
@@ -73,7 +77,7 @@ fn until_its_turn(
     (stream, link): (&EthernetStream<'_>, &VirtualLink),
     arrivals: &Arrivals,
 ) -> Result<Duration, Why> {
-    let (arrival, count) = (arrivals.at(stream.id, view.id), i64::from(link.sub_links));
+    let (arrival, count) = (arrivals.at(stream.id, view.id), i64::from(link.sub_links) * i64::from(stream.frames()));
     let (busy, gap) = (arrivals.busy(stream.hop.from)?, longest_gap(view, stream, link));
     // Where a stream begins its period and the gap are of one clock.
     let is_in_time = match arrival.begins {
@@ -84,7 +88,7 @@ fn until_its_turn(
         let arrival = arrivals.at(sharer.id, view.id);
         // What comes while the processor is busy can have its turn before what waits, and so can what comes at that instant.
         let jitter = arrival.at?.jitter() + busy + Duration::from_ps(1);
-        Ok(Periodic { period: arrival.distance, jitter, cost: gap })
+        Ok(Periodic { period: arrival.distance, jitter, cost: gap * i64::from(sharer.frames()) })
     };
     let sharers: Result<Vec<Periodic>, Why> = view.sub_virtual_links(stream).map(sharer).collect();
     // The gap behind what went before them comes first, and that behind the last of them is nobody's wait.

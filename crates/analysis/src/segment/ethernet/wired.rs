@@ -278,7 +278,7 @@ impl<'a> Wired<'a> {
     }
 
     /// The links from stations into a network.
-    fn stations_in(&self, network: NetworkName) -> &BTreeMap<NodeId, usize> {
+    pub(super) fn stations_in(&self, network: NetworkName) -> &BTreeMap<NodeId, usize> {
         match network {
             NetworkName::A => &self.stations,
             NetworkName::B => &self.second,
@@ -408,7 +408,7 @@ impl<'a> Wired<'a> {
         let counted = view.plan.contained_len_max(stream.id);
         let counted = counted.filter(|_| self.arrivals.counts_pdus(stream.id, view.id)).map(with);
         let len_min = view.plan.container_len_min(stream.id).map(with).unwrap_or(view.shortest_len(stream));
-        let gap = virtual_links::gap_of_fragments(view, stream);
+        let gap = virtual_links::gap_of_frames(view, stream);
         // Of a message that the distance counts all frames come at once.
         let counted = counted
             .map_or_else(|| if gap.is_some() { u64::from(len_max) } else { view.message_len(stream) }, u64::from);
@@ -447,12 +447,13 @@ impl<'a> Wired<'a> {
         };
         let lens = || sharers.iter().map(|stream| u64::from(view.secured_len(stream)));
         let len_max = lens().max().unwrap_or(sent.len_max);
+        let shortest = sharers.iter().map(|stream| u64::from(view.shortest_len(stream)));
         RoutedStream {
             at: later.map(|later| Span { min: driver.min, max: later }),
             distance: sent.regulated.map_or(sent.distance, |regulated| regulated.gap),
             counted_len: len_max,
             len_max,
-            len_min: lens().min().unwrap_or(sent.len_min),
+            len_min: shortest.min().unwrap_or(sent.len_min),
             name: sharers.iter().map(|stream| stream.stream.name.as_str()).collect::<Vec<_>>().join(" + "),
             sharers: sharers.iter().map(|stream| (stream.id, handed(stream))).collect(),
             ..sent

@@ -17,7 +17,7 @@ pub(super) fn clocks(compression_masters: Vec<usize>) -> ClusterClocks {
     ClusterClocks { sync_id: 4043, parameters, masters: [0, 1, 2].map(NodeId).to_vec(), compression_masters }
 }
 
-fn frame(kind: PcfType, master: u16, integration_cycle: u32) -> ProtocolControlFrame {
+pub(super) fn frame(kind: PcfType, master: u16, integration_cycle: u32) -> ProtocolControlFrame {
     ProtocolControlFrame {
         integration_cycle,
         membership_new: 1 << master,

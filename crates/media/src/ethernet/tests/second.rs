@@ -1,6 +1,7 @@
 //! Stations with a link to each of the networks A and B.
 
 use chronoseal_core::EventKind;
+use chronoseal_wire::protocol_control_frame::PcfType;
 
 use super::bench::*;
 use super::*;
@@ -97,4 +98,33 @@ fn what_comes_by_another_port_than_the_first_has_no_wire() {
     let bench = bench.run(Duration::from_ms(1));
     let reasons: Vec<EventKind> = bench.events.iter().map(|(_, event)| event.kind).collect();
     assert_eq!(reasons, [EventKind::Discarded(DiscardReason::WrongPort)]);
+}
+
+/// A control frame of a master goes over both, the compression master of each network compresses it, and what this sends stays there.
+#[test]
+fn control_frames_go_over_both_networks_and_those_of_a_compression_master_over_its_own() {
+    let later = Duration::from_ms(20);
+    let kind = PcfType::ColdStart;
+    for compression_masters in [vec![0, 1], vec![1]] {
+        let clocks = Some(control::clocks(compression_masters.clone()));
+        let mut bench = Bench::new(NetworkConfig { clocks, ..networks(Vec::new()) });
+        bench.send_control(later, 1, NodeId(1), &control::frame(kind, 1, 0));
+        let bench = bench.run(later + Duration::from_ms(2));
+        let came: Vec<(u16, u16, NodeId)> = bench
+            .deliveries
+            .iter()
+            .map(|delivery| {
+                let frame = chronoseal_wire::ethernet::Frame::new_checked(&delivery.bytes).unwrap();
+                let source = virtual_link::station(frame.source()).unwrap();
+                (delivery.to.node.0, delivery.to.port.0, source)
+            })
+            .collect();
+        let expected = [(0, 0, A), (1, 0, A), (0, 1, B), (1, 1, B)];
+        let of_b = compression_masters.len() == 1;
+        assert_eq!(came, if of_b { &expected[2..] } else { &expected[..] });
+        assert_eq!((counted(&bench, "frames into network A"), counted(&bench, "frames into network B")), (1, 1));
+        // Network A knows of no way for it if nobody compresses there.
+        assert_eq!(bench.discarded().len(), usize::from(of_b));
+        assert_eq!(bench.frames.in_flight(), 0);
+    }
 }

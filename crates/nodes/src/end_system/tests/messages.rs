@@ -1,5 +1,8 @@
 //! Messages longer than a frame: how they are sent, and what becomes of those of which frames are lost, changed or made up.
 
+mod in_slots;
+mod sharing;
+
 use chronoseal_core::TransferFault;
 use chronoseal_wire::ethernet::FRAME_LEN_MAX;
 use chronoseal_wire::ipv4::{self, Cut, ETHERTYPE_IPV4, Packet};
@@ -21,7 +24,7 @@ const BAG: Duration = Duration::from_ms(8);
 fn datagram(mtu: usize) -> Option<DatagramConfig> {
     let ends = udp::Ends { source: virtual_link::station_ip(NodeId(0)), destination: virtual_link::stream_ip(STREAM) };
     let cut = Cut::new(udp::HEADER_LEN + PAYLOAD_LEN + OVERHEAD, mtu);
-    Some(DatagramConfig { ends, reassembly: ReassemblyConfig { cut, timeout: TIMEOUT } })
+    Some(DatagramConfig { ends, reassembly: ReassemblyConfig { cut, timeout: TIMEOUT }, sub_link: None })
 }
 
 fn image() -> TalkerConfig {

@@ -3,6 +3,7 @@
 use chronoseal_clocksync::as6802::{Cluster, Integrity, ParameterError, Parameters};
 use chronoseal_core::{Duration, NodeId};
 
+use super::networks::NetworkName;
 use super::plan::{ClusterPlan, EthernetSegment};
 use super::segment::wire_time;
 use super::spec::{As6802Spec, IntegritySpec};
@@ -21,7 +22,7 @@ pub(super) fn resolve(
     context: &mut Context<'_>,
 ) -> Option<ClusterPlan> {
     let masters = masters(request, spec, context)?;
-    let compression_masters = compression_masters(request, spec, switches, context)?;
+    let compression_masters = compression_masters(request, spec, (switches, segment), context)?;
     let control_delay_max = control_delay(request, segment, masters.len(), &compression_masters);
     if !is_delay_given {
         segment.max_transmission_delay = control_delay_max;
@@ -77,10 +78,12 @@ fn masters(request: &SegmentRequest<'_>, spec: &As6802Spec, context: &mut Contex
 fn compression_masters(
     request: &SegmentRequest<'_>,
     spec: &As6802Spec,
-    switches: &[String],
+    (switches, segment): (&[String], &EthernetSegment),
     context: &mut Context<'_>,
 ) -> Option<Vec<u16>> {
-    let Some(named) = &spec.compression_masters else { return Some(vec![0]) };
+    let wiring = &segment.wiring;
+    let first_of_b = (0..wiring.switches).find(|switch| wiring.is_of_b(*switch));
+    let Some(named) = &spec.compression_masters else { return Some([0].into_iter().chain(first_of_b).collect()) };
     let at = request.table.at("sync").key("as6802").key("compression_masters");
     if named.is_empty() {
         context.report(
@@ -102,6 +105,23 @@ fn compression_masters(
             return None;
         }
         found.push(switch);
+    }
+    for network in wiring.networks() {
+        let is_in_it = |switch: &u16| wiring.is_of_b(*switch) == (*network == NetworkName::B);
+        let Some(first) = (0..wiring.switches).find(is_in_it).filter(|_| !found.iter().any(is_in_it)) else { continue };
+        let name = if *network == NetworkName::B { "B" } else { "A" };
+        context.report(
+            Code::BadClockTree,
+            &at,
+            format!(
+                "network {name} of `{}` has no compression master: its switches would never have a clock, and no station one when the \
+                 other network fails",
+                request.name
+            ),
+            "all in one network",
+            format!("add `\"{}\"`, or leave the key out: the first switch of each network compresses then", switches[usize::from(first)]),
+        );
+        return None;
     }
     Some(found)
 }
@@ -141,7 +161,8 @@ fn refuse(request: &SegmentRequest<'_>, error: &ParameterError, context: &mut Co
 }
 
 /// The longest that a control frame is under way between a station and a compression master. In front of each link it waits
-/// for one longest frame and for a control frame of every other source, and takes its own time there.
+/// for one longest frame and for a control frame of every other source, and takes its own time there. Over the networks A and B that
+/// of the slower one counts, since one time makes frames of both permanent.
 fn control_delay(
     request: &SegmentRequest<'_>,
     segment: &EthernetSegment,
@@ -159,10 +180,13 @@ fn control_delay(
         let way = wiring.way_between(one, other);
         way.iter().map(|trunk| over(wiring.trunks[*trunk].parameters) + in_switch).sum()
     };
-    let of_station = |(number, _): (usize, _)| {
-        let link = segment.link_of(NodeId(number as u16));
-        let ways = compression_masters.iter().map(|switch| between(*switch, link.switch));
+    let of_station = |(network, number): (NetworkName, usize)| {
+        let link = segment.link_in(network, NodeId(number as u16));
+        let is_in_it = |switch: &&u16| wiring.is_of_b(**switch) == (network == NetworkName::B);
+        let ways = compression_masters.iter().filter(is_in_it).map(|switch| between(*switch, link.switch));
         ways.max().unwrap_or(Duration::ZERO) + over(link.parameters)
     };
-    request.nodes_on_it().map(of_station).max().unwrap_or_else(|| over(segment.default_link()))
+    let stations =
+        request.nodes_on_it().flat_map(|(number, _)| wiring.networks().iter().map(move |name| (*name, number)));
+    stations.map(of_station).max().unwrap_or_else(|| over(segment.default_link()))
 }

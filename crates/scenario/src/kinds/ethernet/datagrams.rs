@@ -6,7 +6,8 @@ use chronoseal_wire::ethernet::PAYLOAD_LEN_MAX;
 use chronoseal_wire::{ipv4, udp};
 
 use super::networks::Copies;
-use super::spec::{ClassSpec, EthernetStreamSpec};
+use super::plan::StreamClass;
+use super::spec::EthernetStreamSpec;
 use crate::kinds::{Context, HopRequest, Room, ThreatRequest};
 use crate::limits::*;
 use crate::problem::Code;
@@ -79,7 +80,7 @@ pub(super) struct InFrame {
 /// The messages of a stream as datagrams, if they do not fit a frame and may be cut; and what a stream has room for.
 pub(super) fn resolve(
     request: &HopRequest<'_>,
-    (spec, class): (&EthernetStreamSpec, ClassSpec),
+    spec: &EthernetStreamSpec,
     in_frame: &InFrame,
     context: &mut Context<'_>,
 ) -> (Option<Datagram>, Room) {
@@ -87,17 +88,8 @@ pub(super) fn resolve(
     let wanted = request.stream.payload_len.saturating_add(overhead);
     let in_one =
         |other_way: &str| Room { bytes: in_frame.room, frame: "an Ethernet frame", other_way: other_way.to_owned() };
-    let name = request.segment.name;
-    let other_way = if matches!(class, ClassSpec::TimeTriggered) {
-        format!(
-            ", or several streams with a piece each (`count`), or `{name} = {{ class = {{ best_effort = {{}} }} }}`, which sends up to {}B \
-             in fragments of IPv4",
-            udp::DATA_LEN_MAX
-        )
-    } else {
-        ", or several streams with a piece each (`count`)".to_owned()
-    };
-    let may_be_cut = !request.is_collected && !matches!(class, ClassSpec::TimeTriggered) && overhead <= in_frame.room;
+    let other_way = ", or several streams with a piece each (`count`)";
+    let may_be_cut = !request.is_collected && overhead <= in_frame.room;
     if wanted <= in_frame.room || !may_be_cut {
         if spec.reassembly_timeout.is_some() {
             context.report(
@@ -111,7 +103,7 @@ pub(super) fn resolve(
                 format!("leave `{KEY}` out"),
             );
         }
-        return (None, in_one(&other_way));
+        return (None, in_one(other_way));
     }
     let bytes = udp::DATA_LEN_MAX as u32 - in_frame.front_len;
     let room = Room { bytes, frame: "a UDP datagram", other_way: String::new() };
@@ -127,61 +119,49 @@ pub(super) fn resolve(
     (Some(datagram), room)
 }
 
-/// Whether the frames of a datagram come to its receivers in an order in which they can be put together.
-pub(super) fn check(
-    request: &HopRequest<'_>,
-    (spec, copies): (&EthernetStreamSpec, &Copies),
-    context: &mut Context<'_>,
-) {
-    let mut refuse = |key: &str, what: &str, label: &str, help: String| {
+/// Whether the frames of a datagram come to its receivers in an order in which they can be put together, and can be told apart.
+pub(super) fn check(request: &HopRequest<'_>, (class, copies): (StreamClass, &Copies), context: &mut Context<'_>) {
+    let name = shortened(&request.stream.spec.name);
+    let shorter = "or write a `length` that a frame has room for";
+    if matches!(copies, Copies::Ways { recovery, .. } if recovery.algorithm == RecoveryAlgorithm::Match) {
+        context.report(
+            Code::BadReplication,
+            &request.table.at("replication"),
+            format!(
+                "messages of stream `{name}` are longer than a frame, and match recovery is for frames of which each comes after all copies of \
+                 the one before (IEEE 802.1CB-2017 §7.4.3.5), which fragments do not"
+            ),
+            "match recovery",
+            format!("write `recovery = \"vector\"`, {shorter}"),
+        );
+    }
+    if class.is_time_triggered() && copies.are_several() {
         context.report(
             Code::NotYet,
-            &request.table.at(key),
+            &request.table.at("networks"),
             format!(
-                "messages of stream `{}` are longer than a frame, and {what} yet",
-                shortened(&request.stream.spec.name)
+                "messages of stream `{name}` are longer than a frame, and of those in slots copies cannot be told apart yet: a frame there is \
+                 taken by the number of its message"
             ),
-            label,
-            help,
+            "over both",
+            format!("write `networks = [\"a\"]`, {shorter}"),
         );
-    };
-    let shorter = "or write a `length` that a frame has room for";
-    let key = match copies {
-        Copies::One(_) => None,
-        Copies::BothNetworks { .. } => Some(("networks", "over both", "write `networks = [\"a\"]`")),
-        Copies::Ways { .. } => Some(("replication", "replicated", "leave `replication` out")),
-    };
-    if let (Some((key, label, other)), true) = (key, request.is_relayed) {
-        let what = "gateways do not carry fragments of which copies come";
-        refuse(key, what, label, format!("{other}, {shorter}"));
-    }
-    if matches!(copies, Copies::Ways { recovery, .. } if recovery.algorithm == RecoveryAlgorithm::Match) {
-        let what = "match recovery takes the copy of a fragment for a new one when the next has come, and keeps no list of them";
-        refuse("replication", what, "match recovery", format!("write `recovery = \"vector\"`, {shorter}"));
-    }
-    if matches!(copies, Copies::Ways { recovering, .. } if !recovering.is_empty()) {
-        let what = "switches that eliminate copies may pass its fragments on out of order, which nobody puts right";
-        refuse("replication", what, "eliminated on the way", format!("leave `eliminate_at` out, {shorter}"));
-    }
-    if spec.sub_virtual_link_of.is_some() {
-        let what = "a sub-virtual link takes no turns with fragments";
-        refuse("sub_virtual_link_of", what, "shares a virtual link", format!("leave it out, {shorter}"));
     }
 }
 
-/// Refuses an attack on single frames of a stream whose messages have several.
+/// Refuses an attack that puts something in the place of single frames of a stream whose messages have several.
 pub(super) fn attacked(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
     let stream = request.stream.map_or("", |stream| stream.name.as_str());
     context.report(
         Code::NotYet,
         &request.at("stream"),
         format!(
-            "messages of stream `{}` are longer than a frame, and an attacker on Ethernet makes, changes and keeps whole messages that fit \
-             one",
+            "messages of stream `{}` are longer than a frame, and of a frame that is changed or repeated in the midst of one nothing says yet \
+             which message it was taken from",
             shortened(stream)
         ),
         "in several frames",
-        "attack a stream whose messages fit a frame, or leave `stream` out of a `delay`, `babble` or `flood`",
+        "write `kind = \"spoof\"`, `\"withhold\"` or `\"delay\"`, or attack a stream whose messages fit a frame",
     );
 }
 

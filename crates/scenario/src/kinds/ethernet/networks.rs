@@ -192,18 +192,14 @@ pub(super) fn check(request: &SegmentRequest<'_>, segment: &EthernetSegment, con
         return;
     }
     let refused = match segment.sync {
-        Sync::Beacon | Sync::Ideal => None,
-        // From memory: masters of AS6802 send over every channel, and each channel has compression masters of its own.
-        Sync::As6802 => Some((
-            "an AS6802 cluster keeps",
-            "the standard gives each network compression masters of its own, which is not built yet: write `sync = \"beacon\"`, which \
-             goes over network A and stops with it, or leave `networks` out",
-        )),
+        // Each of the two is a channel of AS6802.
+        Sync::Beacon | Sync::Ideal | Sync::As6802 => None,
         // IEEE 802.1AS-2020 has several domains, each with a tree and a grandmaster of its own.
         Sync::Gptp => Some((
             "IEEE 802.1AS keeps",
-            "the standard has several domains for this, one over each network, which are not built yet: write `sync = \"beacon\"`, \
-             which goes over network A and stops with it, or leave `networks` out and give streams several ways with `replication`",
+            "the standard has several domains for this, one over each network, which are not built yet: write \
+             `sync = { as6802 = { masters = [\"…\"] } }`, which goes over both, or leave `networks` out and give streams several ways with \
+             `replication`",
         )),
     };
     if let Some((clocks, help)) = refused {
@@ -226,19 +222,6 @@ pub(super) fn check(request: &SegmentRequest<'_>, segment: &EthernetSegment, con
             ),
             "with ports",
             "leave `bridge_ports`, `station_ports` and the `ports` of links out, or leave `networks` out",
-        );
-    }
-    for (number, node) in request.nodes_on_it().filter(|(_, node)| node.host_interface.is_some()) {
-        context.report(
-            Code::NotYet,
-            &Place::new("nodes").entry(number).key("host_interface"),
-            format!(
-                "`{}` has a link to each network of `{}`, and a host interface behind two links is not modelled yet",
-                shortened(&node.name),
-                request.name
-            ),
-            "behind two links",
-            "leave `host_interface` out, or leave `networks` out",
         );
     }
 }

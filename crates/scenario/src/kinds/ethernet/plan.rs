@@ -129,7 +129,7 @@ pub struct ClusterPlan {
     pub parameters: Parameters,
     /// The synchronisation masters; the first has bit 0 of memberships. All other stations are clients.
     pub masters: Vec<NodeId>,
-    /// The switches that compress.
+    /// The switches that compress; over the networks A and B some of each.
     pub compression_masters: Vec<u16>,
     /// The longest that a control frame is under way as the network is written.
     pub control_delay_max: Duration,
@@ -417,6 +417,16 @@ impl<'p> EthernetStream<'p> {
         datagrams::frames(self.datagram.as_ref())
     }
 
+    /// Of a stream in slots: which frame of its message goes in the slot with this number in the cluster cycle, from 0.
+    pub fn frame_in(&self, instance: u32) -> u32 {
+        instance % self.frames()
+    }
+
+    /// True if the last frame of a message goes in the slot with this number in the cluster cycle.
+    pub fn is_last_in(&self, instance: u32) -> bool {
+        self.frame_in(instance) + 1 == self.frames()
+    }
+
     /// What its tags add to a frame `[byte]`.
     pub fn tag_len(&self) -> u32 {
         tags_len(self.tag, self.copies)
@@ -457,6 +467,11 @@ impl<'p> Ethernet<'p> {
         let shared = stream.class.virtual_link().filter(|link| link.sub_links > 1).map(|link| link.ct_id);
         let all = shared.into_iter().flat_map(move |_| self.streams());
         all.filter(move |other| other.class.virtual_link().is_some() && other.class.ct_id() == shared)
+    }
+
+    /// Which of the streams that share its virtual link one is, from 0; `None` if it shares none.
+    pub fn sub_link(self, stream: &EthernetStream<'_>) -> Option<u8> {
+        self.sub_virtual_links(stream).position(|other| other.id == stream.id).map(|place| place as u8)
     }
 
     /// Stations with an interface to it.

@@ -297,7 +297,7 @@ pub struct As6802Spec {
     /// Nodes whose clocks make the time of the cluster; all others follow it.
     #[schemars(length(max = MASTERS_MAX))]
     pub masters: Vec<String>,
-    /// Switches that compress the masters' frames. Default: the first.
+    /// Switches that compress the masters' frames, with networks A and B one of each at least. Default: the first, of each network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = SWITCHES_MAX))]
     pub compression_masters: Option<Vec<String>>,

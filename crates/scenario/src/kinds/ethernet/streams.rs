@@ -53,7 +53,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     let tags_len = if tag.is_some() { VLAN_TAG_LEN as u32 } else { 0 } + r_tag_len;
     let room = FRAME_LEN_MAX - HEADER_LEN - front_len - trailer;
     let in_frame = InFrame { room, front_len, trailer_len: trailer, tags_len };
-    let (datagram, room) = datagrams::resolve(request, (&spec, written), &in_frame, context);
+    let (datagram, room) = datagrams::resolve(request, &spec, &in_frame, context);
     let frame_len = match &datagram {
         None => untagged_len + tags_len,
         // Its protection is in one of its frames, or in two: with it none is longer than this.
@@ -87,7 +87,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         None => networks::copies(request, (&spec, class, written, &class_at), segment, context),
     };
     if datagram.is_some() {
-        datagrams::check(request, (&spec, &copies), context);
+        datagrams::check(request, (class, &copies), context);
     }
     let over = routes::over(&request.table, spec.switches.as_deref(), memo, context);
     protection(request, class, context);
@@ -257,8 +257,7 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
     windows::check(segment, streams, context);
     stream_filters::check(segment, network, streams, context);
     let in_slots = |stream: &&OnSegment<'_>| class(stream).is_time_triggered();
-    let slots: u64 =
-        streams.iter().filter(in_slots).map(|stream| network.cluster_cycle.div_floor(stream.period) as u64).sum();
+    let slots: u64 = streams.iter().filter(in_slots).map(|stream| slots_of(stream, network)).sum();
     if slots > SLOTS_MAX {
         context.report(
             Code::TooManySlots,
@@ -285,6 +284,13 @@ fn virtual_link_behind_ports(segment: &Segment<'_>, stream: &OnSegment<'_>, cont
         "is a virtual link",
         "leave `bridge_ports`, `station_ports` and the `ports` of links out, or write `class = { vlan = { pcp = 6 } }`",
     );
+}
+
+/// How many slots a stream has in a cluster cycle: one for each frame of its messages.
+fn slots_of(stream: &OnSegment<'_>, network: &EthernetSegment) -> u64 {
+    let own: Option<&EthernetHop> = stream.hop.facet.get();
+    let frames = datagrams::frames(own.and_then(|hop| hop.datagram.as_ref()));
+    network.cluster_cycle.div_floor(stream.period) as u64 * u64::from(frames)
 }
 
 fn class(stream: &OnSegment<'_>) -> StreamClass {

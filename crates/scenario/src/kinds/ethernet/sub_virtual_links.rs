@@ -4,11 +4,11 @@
 use chronoseal_core::Duration;
 
 use super::Memo;
-use super::classes;
 use super::networks::{Copies, skew_limit};
 use super::plan::{EthernetHop, EthernetSegment, StreamClass, VirtualLink};
 use super::spec::{ClassSpec, EthernetStreamSpec, RateConstrainedSpec};
 use super::virtual_links::{BAG_MIN, bag_within};
+use super::{classes, datagrams};
 use crate::kinds::{Context, HopRequest, OnSegment, Place, Segment};
 use crate::limits::*;
 use crate::problem::Code;
@@ -286,7 +286,10 @@ fn gap(
     // What a gateway passes on comes by another clock than the regulator's: room for both.
     let distance = |place: &usize| {
         let stream = &streams[*place];
-        stream.period - if stream.hop.previous.is_some() { stream.period / 100 } else { Duration::ZERO }
+        let room = stream.period - if stream.hop.previous.is_some() { stream.period / 100 } else { Duration::ZERO };
+        // Each frame of a message has a turn of its own.
+        let own: Option<&EthernetHop> = stream.hop.facet.get();
+        room / i64::from(datagrams::frames(own.and_then(|hop| hop.datagram.as_ref())))
     };
     let distances: Vec<Duration> = all.iter().map(distance).collect();
     let has_room = |bag: Duration| {

@@ -33,7 +33,8 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
         return Some(ThreatParts { attacker: attacker(request), at_slot_offset: Duration::ZERO, every, facet: None });
     }
     let is_cut = |hop: &EthernetHop| hop.datagram.is_some();
-    if request.hop().and_then(|hop| hop.facet.get()).is_some_and(is_cut) {
+    let is_changed = matches!(request.kind, ThreatKind::Tamper(_) | ThreatKind::Replay(_));
+    if is_changed && request.hop().and_then(|hop| hop.facet.get()).is_some_and(is_cut) {
         datagrams::attacked(request, context);
         return None;
     }

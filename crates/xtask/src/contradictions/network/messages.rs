@@ -3,6 +3,8 @@
 use super::chance::Chance;
 use super::{Kind, Network, Stream};
 
+/// The classes of streams without slots.
+const WITHOUT_SLOTS: [&str; 4] = ["rate_constrained", "best_effort", "vlan", "sub_virtual_link_of"];
 /// What a frame has room for of a message at least, whatever protects it and whoever carries it.
 const FRAGMENT_LEN: i64 = 1_440;
 
@@ -14,7 +16,8 @@ pub(super) fn lengthen(chance: &mut Chance, network: &mut Network, everything: b
     let most = if everything { chance.one(&[2_900, 2_900, 4_400, 6_000, 20_000, 60_000]) } else { 4_500 };
     // Links carry less than before as often as not, so that there is room for what comes at once.
     let slower = if everything { chance.one(&[1, 2, 2, 4]) } else { 1 };
-    let mut apt: Vec<usize> = (0..network.streams.len()).filter(|index| is_apt(network, *index)).collect();
+    let mut apt: Vec<usize> =
+        (0..network.streams.len()).filter(|index| is_apt(network, *index, &WITHOUT_SLOTS)).collect();
     if everything {
         // Where little is in the way, so that it can hold: few streams keep to filters of shorter frames, or to slots behind longer ones.
         let is_in_the_way = |index: &usize| {
@@ -52,6 +55,34 @@ pub(super) fn lengthen(chance: &mut Chance, network: &mut Network, everything: b
     }
     if everything && !is_any {
         network.streams.extend(another(chance, network, most));
+    }
+}
+
+/// Makes messages of a few streams in slots longer than a frame; their periods stay, since they divide the cycle.
+pub(super) fn lengthen_in_slots(chance: &mut Chance, network: &mut Network) {
+    if !chance.percent(50) {
+        return;
+    }
+    let is_in_slots = |stream: &Stream| stream.tables.values().any(|own| own.contains("\"time-triggered\""));
+    let apt = (0..network.streams.len())
+        .filter(|index| is_in_slots(&network.streams[*index]) && is_apt(network, *index, &["\"time-triggered\""]));
+    for (place, index) in apt.collect::<Vec<_>>().into_iter().enumerate() {
+        if place > 0 && !chance.percent(25) {
+            continue;
+        }
+        let most = chance.one(&[2_900, 4_400, 9_000]);
+        let length = chance.range(1_501, most);
+        let timeout = chance.percent(12).then(|| chance.one(&[1, 20, 200, 2_000]));
+        let stream = &mut network.streams[index];
+        stream.table = stream.table.lines().map(|line| longer(line, length, 1) + "\n").collect();
+        for own in stream.tables.values_mut().filter(|_| timeout.is_some()) {
+            *own = own.replacen("= { ", &format!("= {{ reassembly_timeout = \"{}ms\", ", timeout.unwrap_or(1)), 1);
+        }
+        let on = stream.tables.keys().copied().collect::<Vec<_>>();
+        on.iter().filter(|_| chance.percent(80)).for_each(|on| {
+            let table = &mut network.segments[*on].table;
+            *table = table.replace("dispatch = \"immediate\"", "dispatch = \"scheduled\"");
+        });
     }
 }
 
@@ -97,28 +128,30 @@ fn longer(line: &str, length: i64, times: i64) -> String {
 }
 
 /// True of a stream that travels over Ethernet alone in frames of its own, whose copies stay on one segment, and that nobody attacks.
-fn is_apt(network: &Network, index: usize) -> bool {
+fn is_apt(network: &Network, index: usize, classes: &[&str]) -> bool {
     let stream = &network.streams[index];
-    stream.tables.iter().all(|(on, own)| is_apt_on(network, stream, *on, own)) && !stream.table.contains("payload = ")
+    stream.tables.iter().all(|(on, own)| is_apt_on(network, stream, (*on, own), classes))
+        && !stream.table.contains("payload = ")
 }
 
 /// True if it is such a stream on one segment of its way.
-fn is_apt_on(network: &Network, stream: &Stream, on: usize, own: &str) -> bool {
+fn is_apt_on(network: &Network, stream: &Stream, (on, own): (usize, &str), classes: &[&str]) -> bool {
     let segment = &network.segments[on];
-    let is_of_class = ["rate_constrained", "best_effort", "vlan"].iter().any(|class| own.contains(class));
-    let keys = ["eliminate_at = ", "\"match\"", "sub_virtual_link_of = ", "lmax = ", "lmin = ", "committed = "];
+    let is_of_class = classes.iter().any(|class| own.contains(class));
+    let keys = ["\"match\"", "lmax = ", "lmin = ", "committed = "];
     let is_plain = !keys.iter().any(|key| own.contains(key));
-    // Gateways do not carry what has copies.
-    let is_carried = stream.tables.len() > 1;
-    let has_copies = own.contains("replication = ")
-        || segment.table.contains("networks = {") && own.contains("rate_constrained") && !own.contains("networks = [");
     let name = format!("\"m{}\"", stream.index);
-    let leads = |other: &Stream| other.tables.values().any(|table| table.contains(&format!("link_of = {name}")));
+    // In slots messages of several frames go over one network.
+    let has_copies = segment.table.contains("networks = {") && !own.contains("networks = [");
     segment.kind == Kind::Ethernet
         && is_of_class
+        && !(has_copies && own.contains("\"time-triggered\""))
         && is_plain
-        && !(has_copies && is_carried)
         && !network.is_collected(stream, on)
-        && !network.streams.iter().any(leads)
-        && !network.threats.iter().any(|threat| threat.contains(&name))
+        && !network.threats.iter().any(|threat| threat.contains(&name) && changes(threat))
+}
+
+/// True of an attack that puts something in the place of a frame.
+fn changes(threat: &str) -> bool {
+    ["\"tamper\"", "\"replay\""].iter().any(|kind| threat.contains(kind))
 }

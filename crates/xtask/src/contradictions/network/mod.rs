@@ -21,7 +21,7 @@ use self::chance::{Chance, mixed};
 use self::draw::{any_stream, application, collect, host_interface, node, regulate, segment, threats, wiring};
 use self::extras::{BY_CYCLE, PROTECTIONS, extras};
 use self::groups::{cluster, failure, group, time_aware};
-use self::messages::lengthen;
+use self::messages::{lengthen, lengthen_in_slots};
 use self::ports::ports;
 use self::redundancy::{networks, ring};
 
@@ -294,6 +294,7 @@ impl Network {
             network.applications(style);
         }
         lengthen(&mut Chance::new(seed, 40), &mut network, everything);
+        lengthen_in_slots(&mut Chance::new(seed, 61), &mut network);
         network
     }
 
@@ -322,7 +323,14 @@ impl Network {
         for on in ethernets.iter().copied() {
             match style.family {
                 Family::Ports if chance.percent(95) => ports(&mut chance, on, self, style),
-                Family::Networks => networks(&mut chance, on, self),
+                Family::Networks => {
+                    // Beside the rest, as above.
+                    let mut own = Chance::new(seed, 46);
+                    if own.percent(35) {
+                        cluster(&mut own, on, self);
+                    }
+                    networks(&mut chance, on, self);
+                }
                 Family::Ring => ring(&mut chance, on, self, style),
                 _ => {}
             }

@@ -14,7 +14,11 @@ pub(super) fn networks(chance: &mut Chance, on: usize, network: &mut Network) {
         let table = &mut network.segments[on].table;
         *table = table.replace("dispatch = \"immediate\"", "dispatch = \"scheduled\"");
     }
-    let stations = without_host_interfaces(on, network);
+    // A host interface has every copy to serve; with them few of these networks hold.
+    if Chance::new(network.seed, 48).percent(50) {
+        without_host_interfaces(on, network);
+    }
+    let stations: Vec<usize> = (0..network.nodes.len()).filter(|node| network.nodes[*node].on.contains(&on)).collect();
     let mut links = Vec::new();
     let mut of = |chance: &mut Chance, letter: char| {
         let names: Vec<String> = (0..chance.range(1, 2)).map(|switch| format!("s{on}{letter}{switch}")).collect();
@@ -27,7 +31,17 @@ pub(super) fn networks(chance: &mut Chance, on: usize, network: &mut Network) {
     };
     let (a, b) = (of(chance, 'a'), of(chance, 'b'));
     let all: Vec<String> = a.iter().chain(&b).cloned().collect();
-    let is_ideal = network.segments[on].has_ideal_clocks;
+    // A cluster has compression masters in both, and nothing is bounded where a link of it fails.
+    let mut compressing = Chance::new(network.seed, 47);
+    let is_cluster = network.segments[on].table.contains("as6802 = {");
+    if is_cluster && compressing.percent(60) {
+        let mut one = |names: &[String]| names[compressing.range(0, names.len() as i64 - 1) as usize].clone();
+        let of_each = quoted(&[one(&b), one(&a)]);
+        let table = &mut network.segments[on].table;
+        *table = table.replace("as6802 = { ", &format!("as6802 = {{ compression_masters = [{of_each}], "));
+    }
+    let is_ideal = is_cluster || network.segments[on].has_ideal_clocks;
+    let fails = if is_cluster { 5 } else { 40 };
     let table = &mut network.segments[on].table;
     *table += &format!(
         "switches = [{}]\nnetworks = {{ a = [{}], b = [{}] }}\nlinks = [\n",
@@ -40,7 +54,7 @@ pub(super) fn networks(chance: &mut Chance, on: usize, network: &mut Network) {
     // The beacon goes over A, and without it clocks are lost.
     let in_b = |ends: &&Vec<String>| ends.iter().any(|end| b.contains(end));
     let can_fail: Vec<&Vec<String>> = links.iter().filter(|ends| is_ideal || in_b(ends)).collect();
-    if chance.percent(40) {
+    if chance.percent(fails) {
         let link = chance.one(&can_fail);
         let at = chance.range(0, 380);
         network.segments[on].table += &format!("failures = [{{ link = [{}], at = \"{at}ms\" }}]\n", quoted(link));
@@ -166,15 +180,12 @@ pub(super) fn without_slots(chance: &mut Chance, on: usize, network: &mut Networ
     }
 }
 
-/// The nodes on a segment, which then have no host interface.
-fn without_host_interfaces(on: usize, network: &mut Network) -> Vec<usize> {
-    let stations: Vec<usize> = (0..network.nodes.len()).filter(|node| network.nodes[*node].on.contains(&on)).collect();
-    for node in &stations {
-        let table = &mut network.nodes[*node].table;
-        let lines: Vec<&str> = table.lines().filter(|line| !line.starts_with("host_interface = ")).collect();
-        *table = lines.iter().map(|line| format!("{line}\n")).collect();
+/// Takes the host interfaces of the nodes on a segment away.
+fn without_host_interfaces(on: usize, network: &mut Network) {
+    for node in network.nodes.iter_mut().filter(|node| node.on.contains(&on)) {
+        let lines = node.table.lines().filter(|line| !line.starts_with("host_interface = "));
+        node.table = lines.map(|line| format!("{line}\n")).collect();
     }
-    stations
 }
 
 /// Writes a further key into a stream's table of a segment.
