@@ -3,6 +3,7 @@
 use chronoseal_analysis::Infeasible;
 use chronoseal_core::{Duration, MessagePart, Node, NodeId, Oscillator, Priority, SimTime, StreamId};
 use chronoseal_media::medium::{Attachment, Medium};
+use chronoseal_nodes::AnyNode;
 use chronoseal_nodes::gateway::Stack;
 use chronoseal_scenario::plan::{Facet, Plan, SegmentId};
 
@@ -41,6 +42,20 @@ pub trait Kind: Sync {
         node: NodeId,
         options: BuildOptions,
     ) -> Result<Box<dyn Node + Send>, BuildError>;
+
+    /// The same by its type, if that is the one which drivers know ([`chronoseal_nodes::AnyNode`]); [`Self::station`] otherwise.
+    ///
+    /// # Errors
+    /// [`BuildError`] if it cannot be made as the plan has it.
+    fn any_station(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        node: NodeId,
+        options: BuildOptions,
+    ) -> Result<AnyNode, BuildError> {
+        self.station(prepared, segment, node, options).map(AnyNode::Other)
+    }
 
     /// The interface to this segment of a node that has several.
     ///

@@ -61,7 +61,7 @@ use chronoseal_media::host::HostConfig;
 use chronoseal_media::medium::Attachment;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_media::topology::{Absent, Topology};
-use chronoseal_nodes::{Gateway, GatewayConfig, PaceConfig, RecordedSignal};
+use chronoseal_nodes::{AnyNode, Gateway, GatewayConfig, PaceConfig, RecordedSignal};
 use chronoseal_scenario::plan::{AttackPlace, Facet, PayloadPlan, Plan, SegmentId, StreamPlan};
 
 pub use self::error::BuildError;
@@ -234,17 +234,25 @@ impl<'p> Prepared<'p> {
     /// # Errors
     /// [`BuildError`] if it cannot be made as the plan has it.
     pub fn node(&self, id: NodeId, options: BuildOptions) -> Result<Box<dyn Node + Send>, BuildError> {
+        self.any_node(id, options).map(Into::into)
+    }
+
+    /// [`Self::node`] for a driver that holds some by their types.
+    ///
+    /// # Errors
+    /// [`BuildError`] if it cannot be made as the plan has it.
+    pub fn any_node(&self, id: NodeId, options: BuildOptions) -> Result<AnyNode, BuildError> {
         if let Some(attacker) = self.plan.attacker(id) {
             return match attacker.place.segment() {
-                Some(segment) => self.kind(segment).attacker(self, segment, id),
+                Some(segment) => self.kind(segment).attacker(self, segment, id).map(AnyNode::Other),
                 // What it does is done by the gateway it is in.
-                None => Ok(Box::new(Gateway::new(GatewayConfig::default(), Vec::new()))),
+                None => Ok(AnyNode::Other(Box::new(Gateway::new(GatewayConfig::default(), Vec::new())))),
             };
         }
         let node = self.plan.nodes.get(id.index()).ok_or(BuildError::UnknownNode(id))?;
         match node.interfaces[..] {
-            [segment] => self.kind(segment).station(self, segment, id, options),
-            _ => Ok(Box::new(gateway::build(self, id, options)?)),
+            [segment] => self.kind(segment).any_station(self, segment, id, options),
+            _ => Ok(AnyNode::Other(Box::new(gateway::build(self, id, options)?))),
         }
     }
 

@@ -42,6 +42,7 @@
 //! # Ok::<(), chronoseal_core::HandleError>(())
 //! ```
 
+mod any_node;
 pub mod attacker;
 pub mod can_attacker;
 pub mod can_station;
@@ -58,6 +59,7 @@ pub mod supervision;
 pub mod sync_client;
 pub mod time_aware;
 
+pub use any_node::AnyNode;
 pub use attacker::{Attack, Attacker, AttackerConfig};
 pub use can_attacker::{CanAttacker, CanAttackerConfig, CanAttackerKind, SegmentedAttacker, SegmentedAttackerConfig};
 pub use can_station::{CanStation, KeyAgent, StationConfig};

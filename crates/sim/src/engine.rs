@@ -178,6 +178,7 @@ mod tests {
         Duration, Event, HandleError, Input, LocalTime, Node, NodeId, Oscillator, Output, PortId, Priority, Transmit,
     };
     use chronoseal_media::medium::{FrameStore, MediumTimer};
+    use chronoseal_nodes::AnyNode;
 
     use super::*;
     use crate::FrameContext;
@@ -252,7 +253,7 @@ mod tests {
             let agenda = (0..50).map(|mark| (i64::from(mark), i64::from(mark), mark)).collect();
             simulation.add(NodeSetup {
                 id: NodeId(0),
-                node: Box::new(Sender { agenda, next: 0 }),
+                node: AnyNode::Other(Box::new(Sender { agenda, next: 0 })),
                 oscillator: Oscillator::default(),
                 driver,
                 costs: Vec::new(),
@@ -281,7 +282,7 @@ mod tests {
         for (id, agenda) in agendas.into_iter().enumerate() {
             simulation.add(NodeSetup {
                 id: NodeId(id as u16),
-                node: Box::new(Sender { agenda, next: 0 }),
+                node: AnyNode::Other(Box::new(Sender { agenda, next: 0 })),
                 oscillator: Oscillator::default(),
                 driver: Jitter::default(),
                 costs: Vec::new(),

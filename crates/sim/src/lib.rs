@@ -108,7 +108,7 @@ fn node_setup(prepared: &Prepared<'_>, id: NodeId) -> Result<NodeSetup, BuildErr
     let plan = prepared.plan();
     Ok(NodeSetup {
         id,
-        node: prepared.node(id, BuildOptions::default())?,
+        node: prepared.any_node(id, BuildOptions::default())?,
         oscillator: prepared.oscillator(id),
         driver: plan.nodes.get(id.index()).map_or_else(Default::default, |node| node.driver),
         hosts: prepared.host_ports(id),

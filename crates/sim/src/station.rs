@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, VecDeque};
 use chronoseal_catalog::Describe;
 use chronoseal_core::random::{self, ChaCha8Rng, Jitter, Purpose};
 use chronoseal_core::{
-    AttackKind, Command, Duration, LocalTime, Node, NodeId, Oscillator, PortId, Priority, SimTime, Transmit, TxToken,
+    AttackKind, Command, Duration, LocalTime, NodeId, Oscillator, PortId, Priority, SimTime, Transmit, TxToken,
 };
 use chronoseal_media::host::{HostConfig, HostInterface};
 use chronoseal_media::medium::FrameId;
+use chronoseal_nodes::AnyNode;
 
 use crate::world::Launch;
 
@@ -17,7 +18,7 @@ pub struct NodeSetup {
     /// Its number; nodes are added in order from 0.
     pub id: NodeId,
     /// The state machine.
-    pub node: Box<dyn Node + Send>,
+    pub node: AnyNode,
     /// Its clock.
     pub oscillator: Oscillator,
     /// Time its network driver takes between hand-over and first bit.

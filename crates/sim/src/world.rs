@@ -1,7 +1,7 @@
 //! What lies between a node and the medium: time, processors, frames on their way, and who watches.
 
 use chronoseal_core::{
-    DiscardReason, Duration, Event, EventKind, FramePart, Input, LocalTime, Oscillator, Output, PortId, Priority,
+    DiscardReason, Duration, Event, EventKind, FramePart, Input, LocalTime, Node, Oscillator, Output, PortId, Priority,
     SimTime, Transmit, TxToken, Work,
 };
 use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput};

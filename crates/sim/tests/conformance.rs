@@ -69,7 +69,7 @@ impl Driver for Virtual {
         for (id, node) in network.nodes {
             simulation.add(NodeSetup {
                 id,
-                node,
+                node: node.into(),
                 oscillator: Oscillator::default(),
                 driver: Jitter::default(),
                 costs: vec![("conformance".into(), Duration::ZERO, self.per_iteration)],

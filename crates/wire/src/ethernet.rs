@@ -194,7 +194,7 @@ impl<'a> Frame<'a> {
         Self::behind(bytes, head, (None, None), raw)
     }
 
-    #[inline(never)]
+    #[inline]
     fn tagged(bytes: &'a [u8], head: &'a [u8; HEADER_LEN]) -> Result<Self, FrameError> {
         let too_short = FrameError::TooShort(bytes.len());
         let tag: &[u8; VLAN_TAG_LEN] = bytes[HEADER_LEN..].first_chunk().ok_or(too_short)?;

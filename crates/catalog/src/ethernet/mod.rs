@@ -14,7 +14,7 @@ use chronoseal_core::{Duration, Node, NodeId, Oscillator, SimTime, StreamId};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::gateway::{SEQUENCE_LEN, Stack};
-use chronoseal_nodes::{Attack, Attacker, AttackerConfig, EndSystem};
+use chronoseal_nodes::{AnyNode, Attack, Attacker, AttackerConfig, EndSystem};
 use chronoseal_scenario::plan::{
     AttackPlace, ETHERNET, Ethernet, EthernetStream, Facet, FailingLink, GrandmasterQuality, Plan, SegmentId,
     StreamClass, Sync, ThreatKind, ThreatPlan,
@@ -70,8 +70,18 @@ impl Kind for EthernetKind {
         node: NodeId,
         options: BuildOptions,
     ) -> Result<Box<dyn Node + Send>, BuildError> {
+        self.any_station(prepared, segment, node, options).map(Into::into)
+    }
+
+    fn any_station(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        node: NodeId,
+        options: BuildOptions,
+    ) -> Result<AnyNode, BuildError> {
         let (view, schedule) = parts(prepared, segment);
-        Ok(Box::new(EndSystem::new(end_system::config(view, schedule, node, options))?))
+        Ok(AnyNode::EndSystem(Box::new(EndSystem::new(end_system::config(view, schedule, node, options))?)))
     }
 
     fn stack(

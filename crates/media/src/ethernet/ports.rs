@@ -26,7 +26,7 @@ impl Network {
             None => Err(Refused::QueueFull),
         };
         let reason = match taken {
-            Ok(step) => return self.follow_port(now, line, step, frames, out),
+            Ok(step) => return self.follow_port(now, line, &step, frames, out),
             Err(Refused::QueueFull) => DiscardReason::QueueFull,
             Err(Refused::ResidenceTime) => DiscardReason::WaitedTooLong,
         };
@@ -67,14 +67,16 @@ impl Network {
     ) {
         let Some(port) = &mut self.ports[line] else { return };
         let step = port.step(now);
-        self.follow_port(now, line, step, frames, out);
+        self.follow_port(now, line, &step, frames, out);
     }
 
+    /// Asks for what a line needs next whose port has taken a frame, or was looked at.
+    #[inline]
     fn follow_port(
         &mut self,
         now: SimTime,
         line: usize,
-        step: PortStep,
+        step: &PortStep,
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
@@ -82,7 +84,7 @@ impl Network {
         if frames.is_watched() {
             frames.tell(now, line, None, Passed::Used { until: step.free_at });
         }
-        if let Some(left) = step.left {
+        if let Some(left) = &step.left {
             if frames.is_watched() {
                 self.tell_sent(now, line, (left.frame, left.started_at, left.arrives_at), frames);
             }

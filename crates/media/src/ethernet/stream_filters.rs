@@ -17,6 +17,8 @@ pub(super) struct Guards {
     switches: Vec<(usize, Psfp)>,
     /// By line: which of them it leads to.
     behind: Vec<Option<u32>>,
+    /// True if a switch has stream gates.
+    have_gates: bool,
 }
 
 impl Guards {
@@ -26,7 +28,8 @@ impl Guards {
             config.psfp.iter().map(|(switch, psfp)| (*switch, Psfp::new(psfp))).collect();
         let place = |switch: usize| switches.iter().position(|(own, _)| *own == switch).map(|place| place as u32);
         let behind = (0..2 * config.links.len()).map(|line| config.switch_behind(line).and_then(place)).collect();
-        (!switches.is_empty()).then(|| Box::new(Self { switches, behind }))
+        let have_gates = config.psfp.values().any(|psfp| !psfp.gates.is_empty());
+        (!switches.is_empty()).then(|| Box::new(Self { switches, behind, have_gates }))
     }
 
     /// The counters of every filter, by their names in the standard.
@@ -62,7 +65,9 @@ impl Network {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) -> Option<(FrameId, Priority)> {
-        let shown = self.gates_shown_behind(now, line);
+        let Some(guards) = &self.guards else { return Some((frame, priority)) };
+        // Filters without gates go by no clock.
+        let shown = if guards.have_gates { self.gates_shown_behind(now, line) } else { None };
         let Some(guards) = &mut self.guards else { return Some((frame, priority)) };
         let place = guards.behind[line];
         let Some((_, psfp)) = place.and_then(|place| guards.switches.get_mut(place as usize)) else {

@@ -94,13 +94,18 @@ impl Windows {
     }
 
     /// The gate at a time.
-    #[inline]
+    #[inline(always)]
     pub(super) fn at(&self, now: SimTime) -> Gate {
-        if let Some(is_open) = self.constant() {
-            return if is_open { Gate::Open(None) } else { Gate::Closed(None) };
-        }
         let (from, until, gate) = self.last.get();
-        if from <= now && now < until {
+        if from <= now && now < until { gate } else { self.look(now) }
+    }
+
+    /// [`Self::at`] for a time at which nothing is known yet.
+    #[inline(never)]
+    fn look(&self, now: SimTime) -> Gate {
+        if let Some(is_open) = self.constant() {
+            let gate = if is_open { Gate::Open(None) } else { Gate::Closed(None) };
+            self.last.set((SimTime::from_ps(i64::MIN), SimTime::MAX, gate));
             return gate;
         }
         let (from, gate) = self.look_up(self.shown(now));

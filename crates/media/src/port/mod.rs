@@ -271,8 +271,16 @@ impl Port {
         self.waiting.is_empty() && self.sending.is_none() && self.held.is_none() && now >= self.free_at
     }
 
-    /// Lets a class's credit grow or shrink until now.
+    /// Lets a class's credit grow or shrink until now, if it has any.
+    #[inline(always)]
     fn advance(&mut self, now: SimTime, class: usize) {
+        if self.classes[class].credit.is_some() {
+            self.advance_credit(now, class);
+        }
+    }
+
+    #[inline(never)]
+    fn advance_credit(&mut self, now: SimTime, class: usize) {
         let is_held = self.held.is_some_and(|held| held.class == class);
         let Class { queue, credit, .. } = &mut self.classes[class];
         if let Some(credit) = credit {
@@ -316,16 +324,20 @@ impl Port {
     }
 
     /// Whether the first frame of a class may start now if the wire is free.
+    #[inline]
     fn may_start(&mut self, now: SimTime, class: usize) -> May {
-        let Some(Waiting { offer, eligible }) = self.classes[class].queue.first() else { return May::Empty };
+        let Some(&Waiting { offer: Offer { len, .. }, eligible }) = self.classes[class].queue.first() else {
+            return May::Empty;
+        };
         if eligible > now {
             return May::Later(Some(eligible));
         }
         self.advance(now, class);
-        self.may_go(now, class, offer.len)
+        self.may_go(now, class, len)
     }
 
     /// Whether a frame of a class may start now if the wire is free and its time has come. Time was let pass until now.
+    #[inline]
     fn may_go(&self, now: SimTime, class: usize, len: u64) -> May {
         let gate = self.gates.of(class);
         if let Some(credit) = &self.classes[class].credit {

@@ -31,8 +31,9 @@ impl Queue {
         self.frames.is_empty()
     }
 
-    pub(super) fn first(&self) -> Option<Waiting> {
-        self.frames.front().copied()
+    #[inline]
+    pub(super) fn first(&self) -> Option<&Waiting> {
+        self.frames.front()
     }
 
     pub(super) fn push(&mut self, waiting: Waiting) {

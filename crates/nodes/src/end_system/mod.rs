@@ -456,6 +456,7 @@ fn actions<'a>(
 }
 
 impl Node for EndSystem {
+    #[inline(always)]
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
         self.base.admit(now, &input)?;
         match input {
@@ -470,6 +471,7 @@ impl Node for EndSystem {
         Ok(())
     }
 
+    #[inline(always)]
     fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
         if let Some(output) = self.base.next(now, frame) {
             return output;

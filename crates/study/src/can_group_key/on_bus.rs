@@ -87,7 +87,7 @@ pub(super) fn run(nodes: Vec<Box<dyn Node + Send>>, seed: u64) -> Result<Watched
     for (number, node) in nodes.into_iter().enumerate() {
         simulation.add(NodeSetup {
             id: NodeId(number as u16),
-            node,
+            node: node.into(),
             oscillator: Oscillator::default(),
             driver: Default::default(),
             costs: costs.clone(),
