@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{Delivery, Relay, ScheduleTable, Slot};
-use chronoseal_scenario::plan::{Access, Dispatch, Ethernet, EthernetStream, LinkParameters, NetworkName};
+use chronoseal_scenario::plan::{
+    Access, Dispatch, Ethernet, EthernetSegment, EthernetStream, LinkParameters, NetworkName,
+};
 
 use super::Resource;
 use crate::segment::{BOUNDS, Jobs};
@@ -58,7 +60,8 @@ pub(super) struct FrameNeeds {
     pub(super) seal: Duration,
     /// How many frames a message has, each in a slot of its own.
     pub(super) frames: u32,
-    /// From one of these slots to the next: no link on the way is kept longer by one of them.
+    /// From one of these slots to the next: no link on the way is kept longer by one of them, and no window of one is still open when
+    /// the next one comes.
     pub(super) pitch: Duration,
     /// By switch on its way.
     pub(super) turns: Vec<Turn>,
@@ -142,8 +145,25 @@ impl FrameNeeds {
         }
         needs.uses.retain(|(.., len)| *len > Duration::ZERO);
         let on_links = needs.uses.iter().filter(|(resource, ..)| !matches!(resource, Resource::Processor(_)));
-        needs.pitch = on_links.map(|(.., len)| *len).max().unwrap_or_default();
+        let on_links = on_links.map(|(.., len)| *len).max().unwrap_or_default();
+        needs.pitch = on_links.max(needs.open_max(network));
         needs
+    }
+
+    /// The longest that a switch or a receiver waits for one frame, by clocks that may be off by the precision. A frame comes as early
+    /// as if it took no time on the wire, which is later than any does.
+    fn open_max(&self, network: &EthernetSegment) -> Duration {
+        let over = |turn: &Turn| turn.end.max(turn.dispatch);
+        let in_switches = self.turns.iter().map(|turn| over(turn) - turn.start + network.precision);
+        let at_receivers = self.arrivals.iter().map(|arrival| {
+            let closes = self.turns.iter().filter(|turn| turn.dispatch == arrival.dispatch).map(over).max();
+            let opens = match network.dispatch {
+                Dispatch::Scheduled => arrival.dispatch,
+                Dispatch::Immediate => Duration::ZERO,
+            };
+            closes.unwrap_or_default() - opens + (arrival.at - arrival.dispatch) + network.precision * 4
+        });
+        in_switches.chain(at_receivers).max().unwrap_or_default() + Duration::from_ps(1)
     }
 
     /// From the slot of the first frame of a message to that of the last.

@@ -127,7 +127,9 @@ impl<'a> Placer<'a> {
 
         // The links are left within the period. With shared slots the turns count alone, as in the source: the last switch
         // passes the frame on while the next slot runs, so the last frame arrives in the next period.
-        let last_bit = needs.last_starts() + if shared { needs.turns_over() } else { needs.all_over() };
+        let of_one = if shared { needs.turns_over() } else { needs.all_over() };
+        // The next message is as far from the last frame of this one as its frames are from each other.
+        let last_bit = needs.last_starts() + if needs.frames > 1 { of_one.max(needs.pitch) } else { of_one };
         let latest = period - last_bit.as_ps();
         let (first, last) = offset(&stream).map_or((0, latest), |offset| (offset.as_ps(), offset.as_ps()));
         if last > latest {

@@ -46,6 +46,13 @@ pub enum Violation {
         /// Which of its slots.
         instance: u32,
     },
+    /// When a frame comes in this slot, who waits for the frame before it may still do so, and takes the one for the other.
+    WindowsMeet {
+        /// Which stream.
+        stream: StreamId,
+        /// Which of its slots.
+        instance: u32,
+    },
     /// A slot or a run of a task is not within its period.
     OutsidePeriod {
         /// Stream, or task as `node/task`.
@@ -88,6 +95,13 @@ impl fmt::Display for Violation {
             Self::NotPeriodic { stream, instance } => {
                 write!(f, "slot {instance} of stream {} is not where its offset and period put it", stream.0)
             }
+            Self::WindowsMeet { stream, instance } => {
+                write!(
+                    f,
+                    "slot {instance} of stream {} begins when the window of the slot before it is still open",
+                    stream.0
+                )
+            }
             Self::OutsidePeriod { name, instance } => write!(f, "instance {instance} of {name} leaves its period"),
             Self::Overlap { resource, names: [one, other] } => write!(f, "{one} and {other} overlap on {resource:?}"),
             Self::VerificationLate { node, from, until } => {
@@ -111,9 +125,52 @@ pub fn verify(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<Violation> {
         // Overlaps of slots with wrong times would only say the same again.
         return found;
     }
+    windows(view, table, &mut found);
     overlaps(view, table, &mut found);
     verifications(view, table, &mut found);
     found
+}
+
+/// Of messages of several frames: whether each who waits for a frame has it, or has given it up, before the next one can come.
+fn windows(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) {
+    let network = view.segment;
+    for on_wire in view.streams().filter(|stream| stream.class.is_time_triggered() && stream.frames() > 1) {
+        let Ok(route) = view.hops(&on_wire) else { continue };
+        let mut positions: Vec<_> = (0..table.slots.len()).filter(|at| table.slots[*at].stream == on_wire.id).collect();
+        positions.sort_by_key(|at| table.slots[*at].instance);
+        let repeated = positions.first().map(|first| (*first, table.cluster_cycle)).into_iter();
+        let nexts = positions.iter().skip(1).map(|next| (*next, Duration::ZERO)).chain(repeated);
+        for (&before, (next, later)) in positions.iter().zip(nexts) {
+            let mut meet = false;
+            for (hop, (name, at)) in route.iter().enumerate() {
+                let (Some(one), Some(other)) = (table.turn(before, hop), table.turn(next, hop)) else { continue };
+                let link = match at.trunk {
+                    None => network.link_in(*name, on_wire.hop.from).parameters,
+                    Some(trunk) => network.wiring.trunks[trunk].parameters,
+                };
+                let closes = one.end.max(one.dispatch);
+                meet |= other.start + later + shortest_on(view, &on_wire, link) - network.precision <= closes;
+                for &node in &at.to {
+                    let link = network.link_in(*name, node).parameters;
+                    let shortest = shortest_on(view, &on_wire, link);
+                    let opens = match network.dispatch {
+                        Dispatch::Scheduled => other.dispatch + shortest,
+                        Dispatch::Immediate => table.slots[next].start + shortest,
+                    };
+                    let longest = time_on(view, &on_wire, link) + view.integration_wait(link);
+                    meet |= opens + later - network.precision * 2 <= closes + longest + network.precision * 2;
+                }
+            }
+            if meet {
+                found.push(Violation::WindowsMeet { stream: on_wire.id, instance: table.slots[next].instance });
+            }
+        }
+    }
+}
+
+/// How long the shortest frame of a message takes to come in by a link.
+fn shortest_on(view: Ethernet<'_>, stream: &EthernetStream<'_>, link: LinkParameters) -> Duration {
+    view.segment.speed_over(link).reception(u64::from(view.shortest_len(stream)))
 }
 
 fn times(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>) {

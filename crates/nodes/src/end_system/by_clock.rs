@@ -77,16 +77,9 @@ impl EndSystem {
                 self.begin_send(Sealing { talker, launch_at, signal_time: start, freshness })
             }
             Action::Check { listener, instance } => {
-                let index = listener;
-                let listener = &self.listeners[index];
+                let listener = &self.listeners[listener];
                 let is_empty = listener.is_missing(instance, cycle);
                 let count = cycle * listener.config.windows.len() as i64 + instance as i64;
-                // Who waits for the rest of a message knows with its first empty slot that it does not come.
-                let place = instance % listener.frames();
-                if place > 0 {
-                    let is_over = is_empty && self.give_up_begun_in(index, count as u64 - place as u64);
-                    return if is_over { Begun::Something } else { Begun::Nothing };
-                }
                 if !(listener.config.fills_slots && is_empty) {
                     return Begun::Nothing;
                 }

@@ -6,7 +6,8 @@
 //! # In slots
 //! A message has a slot for each of its frames. It is sealed before the first of them, with the count of that slot as its freshness
 //! value, and each of its other frames is made when its own slot comes. A receiver takes in each window the frame whose turn it is and
-//! none else, and gives the message up when one of its windows stays empty: what is not there by then does not come.
+//! none else. It gives a message up with its time, or when the next one begins, and not when a window closes: its processor may then
+//! still have a frame to look at that came in time.
 //!
 //! # Frames that come several times
 //! Each frame of a message has a number of its own, of its virtual link or in its redundancy tag, and of its copies the first one is
@@ -402,20 +403,6 @@ impl EndSystem {
             self.tell(EventKind::Discarded(DiscardReason::FrameMissing), stream, sequence);
         }
         overdue.is_some()
-    }
-
-    /// Gives up the message that a listener has begun in the slot with this count. False if there is none.
-    pub(super) fn give_up_begun_in(&mut self, index: usize, slot_count: u64) -> bool {
-        let listener = &mut self.listeners[index];
-        let stream = listener.config.stream;
-        let Some(collecting) = listener.collecting.as_mut().filter(|own| own.slot == Some(slot_count)) else {
-            return false;
-        };
-        let (is_given_up, sequence) = (collecting.reassembly.give_up(), collecting.sequence);
-        if is_given_up {
-            self.tell(EventKind::Discarded(DiscardReason::FrameMissing), stream, sequence);
-        }
-        is_given_up
     }
 
     fn tell(&mut self, kind: EventKind, stream: StreamId, sequence: u64) {

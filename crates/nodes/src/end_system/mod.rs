@@ -449,7 +449,9 @@ fn actions<'a>(
             let second = entry.config.second_windows.get(instance);
             second.map_or(window.closes, |second| second.closes.max(window.closes))
         };
-        windows.map(move |(instance, window)| (closes(instance, window) + after, Action::Check { listener, instance }))
+        // A message is missed in the slot in which it should begin; what is left out of one that has begun ends with its time.
+        let begins = windows.filter(move |(instance, _)| instance.is_multiple_of(entry.frames()));
+        begins.map(move |(instance, window)| (closes(instance, window) + after, Action::Check { listener, instance }))
     });
     let tasks = config.tasks.iter().enumerate().map(|(run, task)| (task.start, Action::Task { run }));
     sends.chain(checks).chain(tasks)
