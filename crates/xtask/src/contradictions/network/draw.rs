@@ -62,8 +62,8 @@ pub(super) fn segment(chance: &mut Chance, style: Style) -> Segment {
     key("accounting", chance.one(&["on-wire", "as-published"]).into());
     let guard = match style {
         Style { is_wild: true, .. } => chance.range(0, 150),
-        Style { family: Family::Timers | Family::Slots, .. } => chance.range(400, 800),
-        Style { everything: true, .. } => chance.range(150, 600),
+        Style { family: Family::Timers | Family::Slots, .. } => chance.range(500, 1_000),
+        Style { everything: true, .. } => chance.range(300, 900),
         _ => chance.range(20, 200),
     };
     key("guard_period", format!("{guard}us"));
@@ -298,11 +298,11 @@ pub(super) fn any_stream(
     }
     table += &format!("period = \"{period}us\"\n");
     // A bus gives each stream its period, which is little for a way over several segments.
-    if everything && !is_wild && over_can && crossed.len() > 1 && chance.percent(75) {
-        table += &format!("deadline = \"{}us\"\n", period * chance.range(15, 35) / 10);
-    } else if everything && chance.percent(20) {
-        let least = if is_wild { 10 } else { 60 };
-        table += &format!("deadline = \"{}us\"\n", period * chance.range(least, 100) / 100);
+    if everything && !is_wild && over_can && crossed.len() > 1 && chance.percent(90) {
+        table += &format!("deadline = \"{}us\"\n", period * chance.range(20, 60) / 10);
+    } else if everything && chance.percent(if over_can && !is_wild { 40 } else { 20 }) {
+        let (least, most) = if is_wild { (10, 100) } else { (90, 220) };
+        table += &format!("deadline = \"{}us\"\n", period * chance.range(least, most) / 100);
     }
     if !(begins_in_slots && is_slotted) {
         let offset = if together { 0 } else { chance.range(0, period - 1) };
