@@ -97,16 +97,16 @@ impl Family {
     fn of(seed: u64) -> Self {
         match Chance::new(seed, 8).range(0, 99) {
             0..21 => Self::Ports,
-            21..31 => Self::Timers,
-            31..32 => Self::Group,
-            32..41 => Self::Cluster,
-            41..51 => Self::Bus,
-            51..63 => Self::Gateways,
-            63..70 => Self::Networks,
-            70..82 => Self::Ring,
-            82..83 => Self::Air,
-            83..88 => Self::TimeAware,
-            88..99 => Self::Slots,
+            21..29 => Self::Timers,
+            29..30 => Self::Group,
+            30..41 => Self::Cluster,
+            41..49 => Self::Bus,
+            49..60 => Self::Gateways,
+            60..71 => Self::Networks,
+            71..84 => Self::Ring,
+            84..85 => Self::Air,
+            85..89 => Self::TimeAware,
+            89..99 => Self::Slots,
             _ => Self::Any,
         }
     }
@@ -326,7 +326,7 @@ impl Network {
                 Family::Networks => {
                     // Beside the rest, as above.
                     let mut own = Chance::new(seed, 46);
-                    if own.percent(35) {
+                    if own.percent(55) {
                         cluster(&mut own, on, self);
                     }
                     networks(&mut chance, on, self);
