@@ -18,7 +18,9 @@ use std::collections::BTreeMap;
 
 use self::air::air;
 use self::chance::{Chance, mixed};
-use self::draw::{any_stream, application, collect, host_interface, node, regulate, segment, threats, wiring};
+use self::draw::{
+    any_stream, application, collect, collect_with_numbers, host_interface, node, regulate, segment, threats, wiring,
+};
 use self::extras::{BY_CYCLE, PROTECTIONS, extras};
 use self::groups::{cluster, failure, group, time_aware};
 use self::messages::{lengthen, lengthen_in_slots};
@@ -293,6 +295,7 @@ impl Network {
         } else {
             network.applications(style);
         }
+        collect_with_numbers(&mut Chance::new(seed, 62), &mut network);
         lengthen(&mut Chance::new(seed, 40), &mut network, everything);
         lengthen_in_slots(&mut Chance::new(seed, 61), &mut network);
         network
