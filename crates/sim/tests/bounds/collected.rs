@@ -82,9 +82,7 @@ fn network(seed: u64) -> (Sent, String) {
             )
         }
         Sent::Copies { at_switch } => format!(
-            "class = {{ vlan = {{ pcp = 5 }} }}, replication = {{ ways = [[{}], [{}]]{} }}",
-            if at_switch { "\"w\", \"x\", \"y\"" } else { "\"x\"" },
-            if at_switch { "\"w\", \"z\", \"y\"" } else { "\"z\"" },
+            "class = {{ vlan = {{ pcp = 5 }} }}, replication = {{ ways = [[\"x\"], [\"z\"]]{} }}",
             if at_switch { ", eliminate_at = [\"y\"]" } else { "" },
         ),
     };
