@@ -148,12 +148,19 @@ impl Containers {
         Some(opener.work(opener.profile().payload_len(secured_len).unwrap_or(0)))
     }
 
-    /// Opens a frame and takes it apart: its PDUs wait to be judged. What is under the tag begins with `before` bytes of a header
-    /// of the segment's own. Returns what is to be reported.
-    pub(crate) fn open(&mut self, container: usize, secured: &[u8], before: usize, moment: Moment) -> Vec<Event> {
+    /// Opens a frame and takes it apart: its PDUs wait to be judged, unless `admits` refuses the frame, which is asked once it is known
+    /// to be authentic. What is under the tag begins with `before` bytes of a header of the segment's own. Returns what is to be
+    /// reported.
+    pub(crate) fn open(
+        &mut self,
+        container: usize,
+        (secured, before): (&[u8], usize),
+        moment: Moment,
+        admits: impl FnOnce() -> Result<(), DiscardReason>,
+    ) -> Vec<Event> {
         let stream = self.listeners[container].config.stream;
         let discard = |reason| Event::of(EventKind::Discarded(reason), stream, 0);
-        match self.take_apart(container, secured, before, moment) {
+        match self.take_apart(container, (secured, before), moment, admits) {
             Ok(unknown) => vec![discard(DiscardReason::UnknownStream); unknown],
             Err(reason) => vec![discard(reason)],
         }
@@ -163,9 +170,9 @@ impl Containers {
     fn take_apart(
         &mut self,
         container: usize,
-        secured: &[u8],
-        before: usize,
+        (secured, before): (&[u8], usize),
         moment: Moment,
+        admits: impl FnOnce() -> Result<(), DiscardReason>,
     ) -> Result<usize, DiscardReason> {
         let Listener { config, opener, place_of } = &mut self.listeners[container];
         let payload = match (&config.protection, opener) {
@@ -176,6 +183,7 @@ impl Containers {
             (Protection::Secured { .. }, Some(opener)) => opener.open(secured, moment)?.payload,
         };
         let whole = Container::new_checked(config.header, payload.get(before..).ok_or(DiscardReason::TooShort)?)?;
+        admits()?;
         let mut unknown = 0;
         for pdu in whole.pdus() {
             match place_of.get(&pdu.id) {

@@ -21,9 +21,9 @@
 use chronoseal_core::{Duration, Ppm, StreamId};
 use chronoseal_scenario::plan::{CollectPlan, HopPlan, Plan};
 
-use super::Why;
 use super::compose::{Arrival, Arrivals};
 use super::demand::true_period;
+use super::{Span, Why};
 
 /// Parts of a rate: `10^-18` each.
 const WHOLE: i128 = 1_000_000_000_000_000_000;
@@ -96,8 +96,14 @@ fn longest(interval: Duration, drift: Ppm) -> Duration {
     Duration::from_ps(i64::try_from(most).unwrap_or(i64::MAX / 4))
 }
 
-/// How the frames of a container come to the driver of the gateway that makes them, by when its PDUs come to be collected.
-pub(super) fn sent(plan: &Plan, id: StreamId, hop: &HopPlan, arrivals: &Arrivals) -> Collected {
+/// How the frames of a container come to the driver of the gateway that makes them, by when its PDUs come to be collected, or to the
+/// regulator with this gap that is in front of it.
+pub(super) fn sent(
+    plan: &Plan,
+    id: StreamId,
+    (hop, gap): (&HopPlan, Option<Duration>),
+    arrivals: &Arrivals,
+) -> Collected {
     let spoiled = |why| Collected {
         arrival: Arrival { at: Err(why), distance: plan.streams[id.index()].period, begins: false },
         counts_pdus: false,
@@ -122,10 +128,22 @@ pub(super) fn sent(plan: &Plan, id: StreamId, hop: &HopPlan, arrivals: &Arrivals
         closed = closed.and(Count::of(arrival.distance, more, (bytes, full)));
     }
     let asks_for = |count: Count, len: u32| count.rate.saturating_mul(FRAME_OVERHEAD + i128::from(len));
-    let counts_pdus = asks_for(each, longest) <= asks_for(closed, stream.length);
-    let (distance, jitter) = if counts_pdus { each } else { closed }.as_periodic();
-    let at = Ok(super::Span { min: Duration::ZERO, max: jitter });
+    let counts_pdus = gap.is_none() && asks_for(each, longest) <= asks_for(closed, stream.length);
+    // A regulator lets frames go one by one, whatever is in them: either sum counts them, and what is in them comes together behind it.
+    let is_rarer = |one: Count, other: Count| (one.rate, one.at_once) <= (other.rate, other.at_once);
+    let counts_each = counts_pdus || gap.is_some() && is_rarer(each, closed);
+    let (distance, jitter) = if counts_each { each } else { closed }.as_periodic();
+    let at = Ok(Span { min: Duration::ZERO, max: jitter });
     Collected { arrival: Arrival { at, distance, begins: false }, counts_pdus }
+}
+
+/// How long a frame waits in a regulator at most that lets one go in each gap, if frames come there so. Of `A + t / P` frames the `n`th
+/// comes at `(n - A) P` at the earliest and goes at `(n - 1) B` at the latest, both from when the regulator was idle. With `B <= P`, which
+/// is asked of it, none waits longer than `(A - 1) B`.
+pub(super) fn held(arrival: &Arrival, sent: Span, gap: Duration) -> Duration {
+    let jitter = i128::from(sent.jitter().as_ps().max(0));
+    let most = up(jitter.saturating_mul(i128::from(gap.as_ps())), i128::from(arrival.distance.as_ps().max(1)));
+    Duration::from_ps(i64::try_from(most).unwrap_or(i64::MAX / 4).min(i64::MAX / 4))
 }
 
 #[cfg(test)]

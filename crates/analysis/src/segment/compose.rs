@@ -251,7 +251,8 @@ impl<'a> Network<'a> {
         // Their numbers are above those of the streams that are in them.
         for (id, stream) in self.streams_by_id().filter(|(_, stream)| stream.collected().is_some()) {
             for hop in &stream.hops {
-                let collected = collected::sent(self.plan, id, hop, &arrivals);
+                let gap = self.regulator_gap(id, hop.segment);
+                let collected = collected::sent(self.plan, id, (hop, gap), &arrivals);
                 arrivals.of.insert((id, hop.segment), collected.arrival);
                 arrivals.collected.insert((id, hop.segment), collected);
                 let wait = stream.collected().map(|collect| collected::wait(self.plan, collect, hop, &arrivals));
@@ -268,13 +269,15 @@ impl<'a> Network<'a> {
     fn contained(&self, reached: &mut Reached, arrivals: &Arrivals) {
         for (id, stream) in self.streams_by_id().filter(|(_, stream)| stream.collected().is_some()) {
             for frame in &stream.hops {
-                let sent = arrivals.at(id, frame.segment).at;
+                let arrival = arrivals.at(id, frame.segment);
+                let (sent, gap) = (arrival.at, self.regulator_gap(id, frame.segment));
                 for (member, _, hop) in self.plan.contained_in(id) {
                     let at = arrivals.at(member, hop.segment).at;
                     let end = |node: &NodeId| {
                         let received = at.and_then(|at| {
                             let (sent, received) = (sent?, reached.at(id, frame.segment, *node)?);
-                            within_reason(at.later(received.min - sent.min, received.max - sent.max))
+                            let held = gap.map_or(Duration::ZERO, |gap| collected::held(&arrival, sent, gap));
+                            within_reason(at.later(received.min - sent.min, received.max - sent.max + held))
                         });
                         (*node, received)
                     };
@@ -283,6 +286,11 @@ impl<'a> Network<'a> {
                 }
             }
         }
+    }
+
+    /// The gap in which the frames of a stream leave a regulator on a segment, if they pass one.
+    fn regulator_gap(&self, stream: StreamId, segment: SegmentId) -> Option<Duration> {
+        self.jobs.row(segment)?.regulator_gap(self.plan, segment, stream)
     }
 
     /// When a frame that is at the sender of a hop `before` is with its driver.

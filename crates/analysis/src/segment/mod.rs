@@ -101,6 +101,12 @@ pub trait SegmentBounds: Sync {
         false
     }
 
+    /// The longest gap, by true time, in which a regulator lets one frame of this hop go; `None` if each goes at once.
+    fn regulator_gap(&self, plan: &Plan, segment: SegmentId, stream: StreamId) -> Option<Duration> {
+        let _ = (plan, segment, stream);
+        None
+    }
+
     /// True if frames of this hop leave in slots of the segment's schedule table.
     fn is_in_slots(&self, hop: &HopPlan) -> bool {
         let _ = hop;

@@ -62,7 +62,8 @@ pub(super) fn config(
             .collect(),
         listeners: view
             .streams()
-            .filter(|stream| stream.hop.to.contains(&id) && stream.stream.collected().is_none())
+            .filter(|stream| stream.hop.to.contains(&id))
+            .filter(|stream| stream.stream.collected().is_none() || are_numbered(stream))
             .map(|stream| listener(view, schedule, &stream, id))
             .collect(),
         containers: view
@@ -72,6 +73,11 @@ pub(super) fn config(
             .collect(),
         tasks,
     }
+}
+
+/// True if frames of a stream without slots have numbers, by which a receiver may refuse them whatever is in them.
+fn are_numbered(stream: &EthernetStream<'_>) -> bool {
+    stream.class.virtual_link().is_some() || stream.copies.are_several()
 }
 
 /// A station's clock if it follows a grandmaster.
@@ -109,6 +115,9 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
             samples: target.hop.previous.is_some(),
             application: application(target),
         },
+        StreamClass::RateConstrained(link) if stream.collected().is_some() => {
+            TalkerTiming::Collected { priority: link.priority().0 }
+        }
         StreamClass::RateConstrained(link) if target.hop.previous.is_some() => {
             TalkerTiming::Relayed { priority: link.priority().0 }
         }

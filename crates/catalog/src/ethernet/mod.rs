@@ -158,6 +158,18 @@ impl Kind for EthernetKind {
                     .to_owned()
             })
         });
+        let is_numbered = |stream: &EthernetStream<'_>| {
+            stream.stream.collected().is_some()
+                && (stream.class.virtual_link().is_some() || stream.copies.are_several())
+        };
+        let numbered = view.streams().find(is_numbered);
+        let refused = refused.or_else(|| {
+            let name = &numbered?.stream.name;
+            Some(format!(
+                "`{name}`, frames of several PDUs in a virtual link or with copies, exists only in the simulator: what becomes of a PDU is \
+                 told live by frames without numbers; write `class = {{ best_effort = {{}} }}` for its entry of `collect` for a live run"
+            ))
+        });
         let is_fast = |threat: &&ThreatPlan| matches!(threat.kind, ThreatKind::Babble(_) | ThreatKind::Flood(_));
         let fast = view.attackers().find_map(|(attacker, _)| view.threats_of(attacker).find(is_fast));
         let refused = refused.or_else(|| {

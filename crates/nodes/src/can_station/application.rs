@@ -383,7 +383,7 @@ impl Application {
 
     /// Takes a frame with PDUs of several streams apart.
     fn open_container(&mut self, container: usize, frame: &CanFrame) {
-        let events = self.containers.open(container, frame.data(), 0, self.moment());
+        let events = self.containers.open(container, (frame.data(), 0), self.moment(), || Ok(()));
         events.into_iter().for_each(|event| self.base.push(event));
     }
 

@@ -127,7 +127,7 @@ pub enum TalkerTiming {
     },
     /// When this station's node has collected PDUs of several streams: what it has, up to [`TalkerConfig::frame_len`].
     Collected {
-        /// Egress queue 0..=7.
+        /// Egress queue 0..=7, unless a virtual link has its own.
         priority: u8,
     },
 }

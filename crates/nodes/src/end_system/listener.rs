@@ -35,6 +35,8 @@ pub(super) struct Listener {
     pub(super) is_numbered: bool,
     /// The listener that counts its frames with its own, if it shares a virtual link: the first of them.
     pub(super) counter: Option<usize>,
+    /// Of frames that hold PDUs of several streams and have numbers: what takes them apart.
+    pub(super) container: Option<usize>,
     /// True if all it asks of a frame is its header: it has no window, number, tag or further way, comes whole, and nobody waits for it.
     pub(super) is_plain: bool,
 }
@@ -118,6 +120,7 @@ impl Listener {
             elimination,
             is_numbered,
             counter: None,
+            container: None,
         })
     }
 

@@ -110,9 +110,17 @@ enum Stage {
     Control(ProtocolControlFrame, LocalTime),
     TimeMessage,
     Open(Received),
-    OpenContainer(usize),
+    OpenContainer {
+        container: usize,
+        /// What judges its number, if it has one.
+        listener: Option<usize>,
+    },
     JudgeContained,
-    Task { run: usize, cycle: i64, began: LocalTime },
+    Task {
+        run: usize,
+        cycle: i64,
+        began: LocalTime,
+    },
 }
 
 /// What was begun.
@@ -170,6 +178,9 @@ impl EndSystem {
             (None, None) => Clock::Beacon(SyncClient::new(config.sync)),
         };
         let containers = Containers::new(std::mem::take(&mut config.containers), Protection::check_on_ethernet)?;
+        for listener in &mut listeners {
+            listener.container = containers.find(listener.config.stream);
+        }
         let is_supervising =
             listeners.iter().any(|listener| listener.supervision.is_some()) || containers.is_supervising();
         let ports = if config.has_second_port { 2 } else { 1 };
@@ -400,7 +411,7 @@ impl EndSystem {
             Stage::TimeMessage => return Some(self.send_time_message(now, frame)),
             Stage::Seal(sealing) => return self.finish_send(now, sealing, frame),
             Stage::Open(received) => self.finish_receive(now, received),
-            Stage::OpenContainer(container) => self.finish_container(container),
+            Stage::OpenContainer { container, listener } => self.finish_container(container, listener),
             Stage::JudgeContained => self.judge_contained(now),
             Stage::Task { run, cycle, began } => self.finish_task(now, run, cycle, began),
         }

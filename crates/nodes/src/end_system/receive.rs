@@ -45,7 +45,7 @@ impl EndSystem {
         }
         let Some(index) = self.listener_of_frame(&frame) else {
             return match self.container_of_frame(&frame) {
-                Some(container) => self.begin_container(container, frame.payload()),
+                Some(container) => self.begin_container(container, None, frame.payload()),
                 None if self.receive_time_message(now, rx_at, &frame) => {}
                 None => self.discard(DiscardReason::UnknownStream, StreamId::NONE),
             };
@@ -76,7 +76,10 @@ impl EndSystem {
                         return self.refuse(index, DiscardReason::DuplicateInWindow, Duration::ZERO);
                     }
                 }
-                self.begin_open(rx_at, index, payload, admitted);
+                match self.listeners[index].container {
+                    Some(container) => self.begin_container(container, Some(index), payload),
+                    None => self.begin_open(rx_at, index, payload, admitted),
+                }
             }
             Err(reason) => self.discard(reason, self.listeners[index].config.stream),
         }
@@ -224,22 +227,26 @@ impl EndSystem {
         self.containers.find(virtual_link::stream(frame.destination())?)
     }
 
-    fn begin_container(&mut self, container: usize, payload: &[u8]) {
+    /// Begins with a frame of a container; `listener` judges its number, if it has one.
+    fn begin_container(&mut self, container: usize, listener: Option<usize>, payload: &[u8]) {
         self.held.clear();
         self.held.extend_from_slice(payload);
         self.work = self.containers.work(container, payload.len());
         match self.work {
-            Some(_) => self.stage = Stage::OpenContainer(container),
-            None => self.finish_container(container),
+            Some(_) => self.stage = Stage::OpenContainer { container, listener },
+            None => self.finish_container(container, listener),
         }
     }
 
-    /// Takes a frame with PDUs of several streams apart.
-    pub(super) fn finish_container(&mut self, container: usize) {
+    /// Takes a frame with PDUs of several streams apart. Its number counts only if the frame is what it says to be.
+    pub(super) fn finish_container(&mut self, container: usize, listener: Option<usize>) {
         let stream = self.containers.stream(container);
         match TestBedHeader::parse(&self.held) {
             Ok(header) if header.stream == stream => {
-                let events = self.containers.open(container, &self.held, TestBedHeader::LEN, Moment::Unknown);
+                let judge = listener.and_then(|index| self.listeners.get_mut(index)).zip(self.numbered);
+                let admits = || judge.map_or(Ok(()), |(listener, frame)| listener.follows(frame));
+                let secured = (self.held.as_slice(), TestBedHeader::LEN);
+                let events = self.containers.open(container, secured, Moment::Unknown, admits);
                 events.into_iter().for_each(|event| self.base.push(event));
                 self.due_at = self.next_wake();
             }

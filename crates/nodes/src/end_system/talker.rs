@@ -102,8 +102,7 @@ impl Talker {
             (None, TalkerTiming::Slots { is_numbered: true, .. }) => Regulation::Numbered(Numbering::new()),
             (None, _) => Regulation::Free,
         };
-        let trailer_len = if matches!(regulation, Regulation::Free) { 0 } else { SequenceNumber::LEN };
-        let secured_len = config.frame_len + config.protection.overhead() + trailer_len;
+        let secured_len = config.frame_len + config.protection.overhead() + trailer_len(&regulation);
         let type_or_length = match ct_id {
             // Critical traffic carries its length, as the data frames of time-triggered Ethernet do.
             Some(_) => TypeOrLength::Length((secured_len - header_len) as u16),
@@ -177,10 +176,16 @@ impl Talker {
         matches!(self.config.timing, TalkerTiming::Collected { .. })
     }
 
+    /// The number behind all else, if there is one `[byte]`.
+    const fn trailer_len(&self) -> usize {
+        trailer_len(&self.regulation)
+    }
+
     /// Its next frame without what protects it, filled up so that the tag is at the end of the shortest frame `[byte]`.
     fn unsealed_len(&self) -> usize {
         let Some(pdu) = self.next.as_ref().filter(|_| self.is_container()) else { return self.config.frame_len };
-        let least = (FRAME_LEN_MIN + self.header_len - HEADER_LEN).saturating_sub(self.config.protection.overhead());
+        let behind = self.config.protection.overhead() + self.trailer_len();
+        let least = (FRAME_LEN_MIN + self.header_len - HEADER_LEN).saturating_sub(behind);
         (self.headers_len + pdu.bytes.len()).max(least).min(self.config.frame_len)
     }
 
@@ -212,7 +217,7 @@ impl Talker {
             self.write_r_tag(frame, number);
             let is_numbered = matches!(self.regulation, Regulation::Numbered(_));
             if is_numbered || self.config.virtual_link.is_some_and(|link| link.is_replicated) {
-                self.write_number(frame);
+                self.write_number(&mut frame[..self.secured_len]);
             }
             return self.secured_len;
         }
@@ -239,12 +244,12 @@ impl Talker {
             };
             debug_assert!(sealed.is_ok_and(|len| covered_from + len <= self.secured_len), "the frame holds its seal");
         }
-        self.write_number(frame);
-        if self.is_container() {
-            covered_from + covered_len + self.config.protection.overhead()
-        } else {
-            self.secured_len
-        }
+        let len = match self.is_container() {
+            true => covered_from + covered_len + self.config.protection.overhead() + self.trailer_len(),
+            false => self.secured_len,
+        };
+        self.write_number(&mut frame[..len]);
+        len
     }
 
     /// Writes the number of a frame into its redundancy tag, if it has one: the lowest 16 bits of how many were made before.
@@ -255,7 +260,8 @@ impl Talker {
         }
     }
 
-    /// Writes the number of a frame behind all else, if it has one and that is not known only when the frame goes.
+    /// Writes the number of a frame behind all else, if it has one and that is not known only when the frame goes. `frame` ends with
+    /// it.
     #[inline]
     fn write_number(&mut self, frame: &mut [u8]) {
         let number = match (&mut self.regulation, &self.config.datagram) {
@@ -264,7 +270,7 @@ impl Talker {
             // Of a message in several frames each has a number.
             (Regulation::Own(_), Some(_)) | (Regulation::Free | Regulation::Shared { .. }, _) => return,
         };
-        frame[self.secured_len - SequenceNumber::LEN] = number.0;
+        frame[frame.len() - SequenceNumber::LEN] = number.0;
     }
 
     /// Puts a container behind the headers, filled up with zeros, and tells what a seal covers: from where, how much.
@@ -275,6 +281,11 @@ impl Talker {
             let room = &mut frame[self.headers_len..len];
             let held = pdu.bytes.len().min(room.len());
             room[..held].copy_from_slice(&pdu.bytes[..held]);
+        }
+        if self.config.virtual_link.is_some() {
+            // Critical traffic says how long it is.
+            let said = len + self.config.protection.overhead() + self.trailer_len() - self.header_len;
+            frame[self.header_len - 2..self.header_len].copy_from_slice(&(said as u16).to_be_bytes());
         }
         (self.header_len, len - self.header_len)
     }
@@ -304,6 +315,11 @@ impl Talker {
 pub(super) fn number_r_tag(header: &mut [u8], number: u64) {
     let end = header.len() - 2;
     header[end - 2..end].copy_from_slice(&(number as u16).to_be_bytes());
+}
+
+/// What stands behind frames of such regulation `[byte]`.
+const fn trailer_len(regulation: &Regulation) -> usize {
+    if matches!(regulation, Regulation::Free) { 0 } else { SequenceNumber::LEN }
 }
 
 fn priority(config: &TalkerConfig) -> Priority {

@@ -75,7 +75,7 @@ pub trait SegmentKind: Sync {
 
     /// Checks the frame in which PDUs of several streams leave, where [`Rules::collects`]: that it has an address of its own,
     /// and can be sent whenever it is complete.
-    fn check_collect(&self, request: &CollectRequest<'_>, context: &mut Context<'_>) {
+    fn check_collect(&self, request: &mut CollectRequest<'_>, context: &mut Context<'_>) {
         let _ = (request, context);
     }
 

@@ -8,9 +8,7 @@ use chronoseal_nodes::{Protection, ProtectionError};
 
 use super::{Context, Place, SegmentKind, SegmentParts, Table};
 use crate::load::Files;
-use crate::plan::{
-    AttackPlace, Facet, HopPlan, NodePlan, ProtectionKind, ProtectionPlan, SegmentId, StreamPlan, ThreatKind,
-};
+use crate::plan::{AttackPlace, HopPlan, NodePlan, ProtectionKind, ProtectionPlan, SegmentId, StreamPlan, ThreatKind};
 use crate::problem::Code;
 use crate::spec::StreamSpec;
 
@@ -82,8 +80,9 @@ pub struct HopRequest<'a> {
     pub is_first: bool,
     /// True if gateways carry the stream over several segments: its payload is a PDU, whole in a frame of this one.
     pub is_relayed: bool,
-    /// True if its frames are those in which a gateway collects PDUs of several streams, as many as one has room for.
-    pub is_collected: bool,
+    /// If its frames are those in which a gateway collects PDUs of several streams, as many as one has room for: how far apart they
+    /// are on average, at least.
+    pub collected_every: Option<Duration>,
     /// The protection whose bytes the stream's frames have there.
     pub protection: &'a ProtectionPlan,
     /// Where the scenario names it.
@@ -180,9 +179,9 @@ pub struct CollectRequest<'a> {
     /// The table of the entry for the segment.
     pub table: Table<'a>,
     /// The frame's way over the segment.
-    pub hop: &'a HopPlan,
+    pub hop: &'a mut HopPlan,
     /// All other frames there: where each is addressed, and how.
-    pub others: Vec<(Place<'a>, &'a Facet)>,
+    pub others: Vec<(Place<'a>, &'a HopPlan)>,
 }
 
 /// An attack, to be resolved.

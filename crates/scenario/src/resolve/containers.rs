@@ -15,6 +15,9 @@ use crate::problem::Code;
 use crate::shape::shortened;
 use crate::spec::{CollectSpec, ContainerHeaderSpec, FidelitySpec};
 
+/// What the longest frame of a segment has room for in any case `[byte]`; a little more decides nothing.
+const ROOM_CERTAIN: u32 = 1_400;
+
 /// What frames of a gateway are collected of: an entry of its `collect`, and what is known of it.
 struct Collecting<'s> {
     spec: &'s CollectSpec,
@@ -133,11 +136,12 @@ impl<'s> Context<'s> {
                 let earlier = containers.iter().zip(tables.iter().map(|(_, place)| place.clone()));
                 let others = streams_on.chain(announced).chain(earlier).flat_map(|(plan, place)| {
                     let hops = plan.hops.iter().filter(|hop| hop.segment == segment.id);
-                    hops.map(move |hop| (place.clone(), &hop.facet))
+                    hops.map(move |hop| (place.clone(), hop))
                 });
                 let table = Table::new(collect.segments.get(segment.name), of.place.clone().key(segment.name));
-                let request = CollectRequest { segment, table, hop: &container.hops[0], others: others.collect() };
-                segment.kind.check_collect(&request, self);
+                let hop = &mut container.hops[0];
+                let mut request = CollectRequest { segment, table, hop, others: others.collect() };
+                segment.kind.check_collect(&mut request, self);
                 tables.push((segment.id, of.place.clone().key(segment.name)));
                 let id = StreamId((first + containers.len()) as u16);
                 for member in &members {
@@ -272,7 +276,7 @@ impl<'s> Context<'s> {
             stream: &stream,
             is_first: false,
             is_relayed: true,
-            is_collected: true,
+            collected_every: Some(frames_apart(of, members, streams, wanted)),
             protection,
             protection_at: super::streams::protection_place(&stream, segment.name),
             is_sealed_here: protection.is_authenticated(),
@@ -428,6 +432,21 @@ impl<'s> Context<'s> {
             "name each stream once",
         );
     }
+}
+
+/// How far apart the frames of an entry are on average, at least, if one has room for `wanted` bytes. A frame leaves with one PDU or
+/// more; and it leaves for one that has waited, or for want of room with all it has room for but the longest PDU.
+fn frames_apart(of: &Collecting<'_>, members: &[Member], streams: &Streams, wanted: u32) -> Duration {
+    /// Parts of a frame in a picosecond.
+    const WHOLE: i128 = 1_000_000_000_000_000_000;
+    let len = |member: &Member| i128::from(of.header.wire_len() as u32 + member.pdu_len);
+    let every = |period: Duration| WHOLE / i128::from(period.as_ps().max(1));
+    let rate = |member: &Member| every(streams.plans[member.id.index()].period);
+    let longest = members.iter().map(len).max().unwrap_or_default();
+    let full = (i128::from(wanted.min(ROOM_CERTAIN)) - longest + 1).max(1);
+    let each: i128 = members.iter().map(rate).sum();
+    let closed: i128 = every(of.within) + members.iter().map(|member| rate(member) * len(member) / full).sum::<i128>();
+    Duration::from_ps(i64::try_from(WHOLE / each.min(closed).max(1)).unwrap_or(i64::MAX))
 }
 
 const fn header_type(header: ContainerHeaderSpec) -> HeaderType {

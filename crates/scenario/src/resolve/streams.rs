@@ -299,7 +299,7 @@ impl<'s> Context<'s> {
                 stream,
                 is_first: index == 0,
                 is_relayed,
-                is_collected: false,
+                collected_every: None,
                 protection: &world.protections[usize::from(protection.0)],
                 protection_at: protection::place(stream, segment.name),
                 is_sealed_here: alone.is_some() || is_end && passes,

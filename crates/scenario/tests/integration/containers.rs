@@ -260,3 +260,55 @@ fn what_is_told_apart_by_its_bytes_needs_them() {
     assert_eq!((code, help.as_str()), (Code::WrongNetwork, "leave `fidelity` out"));
     assert_eq!(message, "what `gate` collects is told apart by its bytes, and `fidelity` is `\"timing\"`");
 }
+
+/// Between two Ethernet segments, of which the second can have virtual links of any gap.
+fn as_link(class: &str) -> String {
+    two(60, &format!(", two = {{ {class} }}"))
+        .replace("[[nodes]]\nname = \"a\"", "virtual_links = { standard = false }\n[[nodes]]\nname = \"a\"")
+}
+
+#[test]
+fn a_frame_of_several_pdus_can_be_a_virtual_link() {
+    let plan = plan(&as_link("class = { rate_constrained = {} }"));
+    let (_, stream, _) = container(&plan);
+    let link = stream.hops[0].facet.get::<EthernetHop>().and_then(|hop| hop.class.virtual_link().copied()).unwrap();
+    // A frame each millisecond and two of 64 bytes every 10 ms in one of 128 at the most; alone they would be 5 ms apart.
+    assert_eq!((link.ct_id, link.bag), (1, Duration::from_us(4_950)));
+    let (code, labels, message, help) = only_problem(&as_link("class = { rate_constrained = { bag = \"6ms\" } }"));
+    assert_eq!((code, labels[0].as_str()), (Code::BadVirtualLink, "\"6ms\""));
+    assert!(message.starts_with("the frame in which stream `s` is collected leaves every 5ms on average"), "{message}");
+    assert!(help.contains("`bag = \"5ms\"`") && help.contains("`within`"), "{help}");
+}
+
+#[test]
+fn a_virtual_link_of_several_pdus_has_an_identifier_that_is_nobodys() {
+    let class = "class = { rate_constrained = { bag = \"1ms\" } }";
+    let other = "[[streams]]\nname = \"t\"\nfrom = \"gate\"\nto = [\"b\"]\nperiod = \"10ms\"\nlength = \"60B\"\n\
+                 two = { class = { rate_constrained = {} } }\n";
+    let beside = format!("{}{other}", as_link(class));
+    assert_eq!(container(&plan(&beside)).1.hops[0].facet.get::<EthernetHop>().unwrap().class.ct_id(), Some(2));
+    let taken = format!("{}{other}", as_link(&format!("ct_id = 1, {class}")));
+    let (code, labels, message, _) = only_problem(&taken);
+    assert_eq!((code, labels[0].as_str(), message.as_str()), (Code::BadCtId, "1", "identifier 1 is used twice"));
+    let shared = as_link("sub_virtual_link_of = \"t\"");
+    let (code, _, message, _) = only_problem(&format!("{shared}{other}"));
+    assert_eq!(code, Code::NotYet);
+    assert!(message.contains("cannot share the virtual link of another stream yet"), "{message}");
+}
+
+#[test]
+fn copies_of_a_frame_of_several_pdus_need_ways_of_their_own() {
+    let class = "class = { vlan = { pcp = 6 } }, replication = { ways = [[\"x\"], [\"y\"]] }";
+    let link = |one: &str, other: &str| format!("{{ between = [\"{one}\", \"{other}\"] }}");
+    let trunks = [("w", "x"), ("x", "z"), ("w", "y"), ("y", "z"), ("gate", "w"), ("b", "z")];
+    let links: Vec<String> = trunks.iter().map(|(one, other)| link(one, other)).collect();
+    let wiring =
+        format!("switches = [\"w\", \"x\", \"y\", \"z\"]\nlinks = [{}]\n[[nodes]]\nname = \"a\"", links.join(", "));
+    let text = |class: &str| as_link(class).replace("[[nodes]]\nname = \"a\"", &wiring);
+    let whole = plan(&text(class));
+    let hop = container(&whole).1.hops[0].facet.get::<EthernetHop>().cloned().unwrap();
+    assert_eq!(hop.copies.count(), 2);
+    let (code, _, message, _) = only_problem(&text(&class.replace("[\"y\"]]", "[\"x\"]]")));
+    assert_eq!(code, Code::BadReplication);
+    assert!(message.contains("two copies of stream `the frame collected there` pass the link between"), "{message}");
+}

@@ -6,6 +6,7 @@
 mod boxes;
 mod changed;
 mod clusters;
+mod collected;
 mod gated;
 mod gated_clusters;
 mod integration;

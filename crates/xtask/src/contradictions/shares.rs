@@ -63,6 +63,10 @@ const FEATURES: &[Feature] = &[
     feature("gateways", |text| text.contains("gateway = ")),
     feature("gateways written down (`via`)", |text| text.contains("via = ")),
     feature("several PDUs in a frame", |text| text.contains("collect = [{")),
+    feature("several PDUs in a frame of a virtual link, or with copies", |text| {
+        let entries = text.split("collect = [{").skip(1).filter_map(|rest| rest.lines().next());
+        entries.into_iter().any(|entry| entry.contains("rate_constrained") || entry.contains("replication = "))
+    }),
     feature("CAN", |text| text.contains(".can]") || text.contains("network.can_bus")),
     feature("CAN-FD", |text| text.contains("\"fd-brs\"") || text.contains("\"fd\"")),
     feature("CAN-FD at one bit rate", |text| text.contains("\"fd\"")),

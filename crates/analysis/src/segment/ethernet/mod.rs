@@ -79,6 +79,12 @@ impl SegmentBounds for EthernetBounds {
         true
     }
 
+    fn regulator_gap(&self, plan: &Plan, segment: SegmentId, stream: StreamId) -> Option<Duration> {
+        let view = Ethernet::of(plan, segment)?;
+        let own = view.stream(stream)?;
+        Some(virtual_links::longest_gap(view, &own, own.class.virtual_link()?))
+    }
+
     fn host_frame(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<HostFrame> {
         let EthernetHop { class, copies, datagram, .. } = hop.facet.get()?;
         Some(HostFrame {

@@ -101,7 +101,7 @@ fn until_its_turn(
 }
 
 /// The gap by true time if the sender's clock is slow.
-fn longest_gap(view: Ethernet<'_>, stream: &EthernetStream<'_>, link: &VirtualLink) -> Duration {
+pub(super) fn longest_gap(view: Ethernet<'_>, stream: &EthernetStream<'_>, link: &VirtualLink) -> Duration {
     let drift = view.plan.nodes[stream.hop.from.index()].clock.drift_max;
     // As much longer as it is shorter by a clock that is fast, and twice what is rounded.
     link.bag + (link.bag - true_period(link.bag, drift)) + Duration::from_ps(2) * i64::from(drift.0 > 0)

@@ -221,7 +221,7 @@ pub(super) fn collect(request: &CollectRequest<'_>, context: &mut Context<'_>) {
         _ => None,
     };
     let is_taken = |facet: &Facet| id_of(facet) == Some(id) || answers(facet) == Some(id);
-    if let Some((place, _)) = request.others.iter().find(|(_, other)| is_taken(other)) {
+    if let Some((place, _)) = request.others.iter().find(|(_, other)| is_taken(&other.facet)) {
         context.report_both(
             Code::BadCanId,
             (&request.table.at("id"), "again here"),

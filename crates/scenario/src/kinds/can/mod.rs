@@ -80,7 +80,7 @@ impl SegmentKind for CanKind {
         request.judge_protection(Protection::check_on_can, context);
     }
 
-    fn check_collect(&self, request: &CollectRequest<'_>, context: &mut Context<'_>) {
+    fn check_collect(&self, request: &mut CollectRequest<'_>, context: &mut Context<'_>) {
         messages::collect(request, context);
     }
 

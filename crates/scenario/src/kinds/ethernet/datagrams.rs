@@ -89,7 +89,7 @@ pub(super) fn resolve(
     let in_one =
         |other_way: &str| Room { bytes: in_frame.room, frame: "an Ethernet frame", other_way: other_way.to_owned() };
     let other_way = ", or several streams with a piece each (`count`)";
-    let may_be_cut = !request.is_collected && overhead <= in_frame.room;
+    let may_be_cut = request.collected_every.is_none() && overhead <= in_frame.room;
     if wanted <= in_frame.room || !may_be_cut {
         if spec.reassembly_timeout.is_some() {
             context.report(

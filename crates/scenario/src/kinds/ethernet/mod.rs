@@ -3,6 +3,7 @@
 mod classes;
 mod clock_threats;
 mod clocks;
+mod collected;
 pub(crate) mod datagrams;
 mod eliminations;
 mod failures;
@@ -98,8 +99,8 @@ impl SegmentKind for EthernetKind {
         streams::judge_contained(request, context);
     }
 
-    fn check_collect(&self, request: &CollectRequest<'_>, context: &mut Context<'_>) {
-        streams::collect(request, context);
+    fn check_collect(&self, request: &mut CollectRequest<'_>, context: &mut Context<'_>) {
+        collected::check(request, context);
     }
 
     fn resolve_threat(&self, request: &ThreatRequest<'_>, context: &mut Context<'_>) -> Option<ThreatParts> {

@@ -15,6 +15,7 @@ use super::wiring::SwitchHop;
 use super::{Memo, eliminations, routes};
 use crate::kinds::{Context, HopRequest, OnSegment, Place, Segment};
 use crate::limits::*;
+use crate::plan::HopPlan;
 use crate::problem::Code;
 use crate::quantity::Quantity;
 use crate::shape::shortened;
@@ -169,42 +170,52 @@ pub(super) fn check(
 ) {
     let mut judged = BTreeSet::new();
     for stream in streams.iter().filter(|stream| judged.insert(stream.entry)) {
-        let Some(EthernetHop { copies, over, .. }) = stream.hop.facet.get() else { continue };
-        let Copies::Ways { recovering, .. } = copies else { continue };
         let at = Place::new("streams").entry(stream.entry).key(segment.name).key("replication");
-        shaped_behind(segment, network, (stream, &at), context);
-        let ways = copies.routes(&network.wiring, over.as_deref(), stream.hop.from, &stream.hop.to);
-        // A way that there is not is a problem of its own.
-        let Ok(ways) = ways else { continue };
-        if !recovering.is_empty() {
-            eliminations::check((segment, stream.name), &at, (&ways, recovering), &network.wiring, context);
-            continue;
+        judge((segment, network), (stream.name, stream.hop), &at, context);
+    }
+}
+
+/// [`check`] for one stream, or for the frame in which a gateway collects, whose key stands at `at`.
+pub(super) fn judge(
+    (segment, network): (&Segment<'_>, &EthernetSegment),
+    (stream, hop): (&str, &HopPlan),
+    at: &Place<'_>,
+    context: &mut Context<'_>,
+) {
+    let Some(EthernetHop { copies, over, .. }) = hop.facet.get() else { return };
+    let Copies::Ways { recovering, .. } = copies else { return };
+    shaped_behind(segment, network, (stream, at), context);
+    let ways = copies.routes(&network.wiring, over.as_deref(), hop.from, &hop.to);
+    // A way that there is not is a problem of its own.
+    let Ok(ways) = ways else { return };
+    if !recovering.is_empty() {
+        eliminations::check((segment, stream), at, (&ways, recovering), &network.wiring, context);
+        return;
+    }
+    let mut taken: Vec<(usize, usize)> = Vec::new();
+    for (number, way) in ways.iter().enumerate() {
+        let shared = way.hops.iter().flat_map(|hop: &SwitchHop| &hop.onward).find_map(|trunk| {
+            let earlier = taken.iter().find(|(other, _)| other == trunk)?.1;
+            Some((*trunk, earlier))
+        });
+        if let Some((trunk, earlier)) = shared {
+            let memo = segment.memo::<Memo>();
+            let name =
+                |switch: u16| memo.and_then(|memo| memo.switches.get(usize::from(switch))).map_or("", |name| name);
+            let [one, other] = network.wiring.trunks[trunk].ends.map(name);
+            context.report_both(
+                Code::BadReplication,
+                (&at.clone().key("ways").entry(number), "this way"),
+                (&at.clone().key("ways").entry(earlier), "and this one"),
+                format!(
+                    "two copies of stream `{}` pass the link between `{one}` and `{other}`, so that both are lost if it fails",
+                    shortened(stream)
+                ),
+                "name other switches for one of the two ways",
+            );
+            break;
         }
-        let mut taken: Vec<(usize, usize)> = Vec::new();
-        for (number, way) in ways.iter().enumerate() {
-            let shared = way.hops.iter().flat_map(|hop: &SwitchHop| &hop.onward).find_map(|trunk| {
-                let earlier = taken.iter().find(|(other, _)| other == trunk)?.1;
-                Some((*trunk, earlier))
-            });
-            if let Some((trunk, earlier)) = shared {
-                let memo = segment.memo::<Memo>();
-                let name =
-                    |switch: u16| memo.and_then(|memo| memo.switches.get(usize::from(switch))).map_or("", |name| name);
-                let [one, other] = network.wiring.trunks[trunk].ends.map(name);
-                context.report_both(
-                    Code::BadReplication,
-                    (&at.clone().key("ways").entry(number), "this way"),
-                    (&at.clone().key("ways").entry(earlier), "and this one"),
-                    format!(
-                        "two copies of stream `{}` pass the link between `{one}` and `{other}`, so that both are lost if it fails",
-                        shortened(stream.name)
-                    ),
-                    "name other switches for one of the two ways",
-                );
-                break;
-            }
-            taken.extend(way.hops.iter().flat_map(|hop| &hop.onward).map(|trunk| (*trunk, number)));
-        }
+        taken.extend(way.hops.iter().flat_map(|hop| &hop.onward).map(|trunk| (*trunk, number)));
     }
 }
 
@@ -212,7 +223,7 @@ pub(super) fn check(
 fn shaped_behind(
     segment: &Segment<'_>,
     network: &EthernetSegment,
-    (stream, at): (&OnSegment<'_>, &Place<'_>),
+    (stream, at): (&str, &Place<'_>),
     context: &mut Context<'_>,
 ) {
     let is_shaped =
@@ -224,7 +235,7 @@ fn shaped_behind(
             format!(
                 "stream `{}` is replicated, and ports of `{}` shape asynchronously: behind copies that come out of order nothing bounds \
                  how long such shapers hold frames back (Luebeck et al., arXiv 2504.01946)",
-                shortened(stream.name),
+                shortened(stream),
                 segment.name
             ),
             "out of order",

@@ -9,7 +9,6 @@ use chronoseal_wire::r_tag::R_TAG_LEN;
 use chronoseal_wire::virtual_link::SequenceNumber;
 
 use super::datagrams::InFrame;
-use super::networks::Copies;
 use super::plan::{EthernetHop, EthernetSegment, StreamClass, VirtualLink};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
@@ -17,7 +16,7 @@ use super::{
     Memo, classes, datagrams, divisors_help, macsec, networks, ports, replication, routes, stream_filters,
     sub_virtual_links, virtual_links, windows,
 };
-use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Segment, Step};
+use crate::kinds::{Context, HopParts, HopRequest, OnSegment, Place, Segment, Step};
 use crate::limits::*;
 use crate::plan::Facet;
 use crate::problem::Code;
@@ -188,42 +187,6 @@ pub(super) fn judge_contained(request: &HopRequest<'_>, context: &mut Context<'_
     protection(request, StreamClass::BestEffort { priority: 0 }, context);
 }
 
-/// Whether the frame in which a gateway collects is sent whenever there is one.
-pub(super) fn collect(request: &CollectRequest<'_>, context: &mut Context<'_>) {
-    routes::check_collected(request, context);
-    let name = request.segment.name;
-    let Some(EthernetHop { class, copies, .. }) = request.hop.facet.get() else { return };
-    if matches!(copies, Copies::Ways { .. }) {
-        context.report(
-            Code::NotYet,
-            &request.table.at("replication"),
-            format!("frames collected on `{name}` are taken apart before anybody could tell that they are copies"),
-            "replicated",
-            "leave `replication` out of the entry of `collect`",
-        );
-    }
-    if class.virtual_link().is_some() {
-        context.report(
-            Code::NotYet,
-            &request.table.at("class"),
-            format!("frames collected on `{name}` cannot be those of a virtual link yet"),
-            "rate-constrained",
-            format!("write `{name} = {{ class = {{ best_effort = {{ priority = 7 }} }} }}` for the entry of `collect`"),
-        );
-    }
-    if class.is_time_triggered() {
-        context.report(
-            Code::BadGateway,
-            &request.table.at("class"),
-            format!(
-                "a frame collected on `{name}` leaves when it is full or has waited, and a slot does not wait for it"
-            ),
-            "in slots",
-            format!("write `{name} = {{ class = {{ best_effort = {{}} }} }}` for the entry of `collect`"),
-        );
-    }
-}
-
 /// Finds the identifiers, and refuses more than a schedule holds.
 pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
     let Some(network) = segment.facet::<EthernetSegment>() else { return };
@@ -239,7 +202,8 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
     if !network.ports.is_plain()
         && let Some(stream) = streams.iter().find(|stream| class(stream).virtual_link().is_some())
     {
-        virtual_link_behind_ports(segment, stream, context);
+        let at = Place::new("streams").entry(stream.entry).key(segment.name);
+        virtual_link_behind_ports(segment, (stream.name, &at), context);
     }
     macsec::check(segment, network, streams, context);
     classes::check(segment, streams, context);
@@ -271,14 +235,18 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
 
 /// A switch of ARINC 664 part 7 has two priorities at an output port, which its configuration gives to virtual links, and no VLAN tags; a port of
 /// IEEE 802.1Q takes the traffic class from the priority code point of a tag.
-fn virtual_link_behind_ports(segment: &Segment<'_>, stream: &OnSegment<'_>, context: &mut Context<'_>) {
+pub(super) fn virtual_link_behind_ports(
+    segment: &Segment<'_>,
+    (stream, at): (&str, &Place<'_>),
+    context: &mut Context<'_>,
+) {
     context.report(
         Code::BadPort,
-        &Place::new("streams").entry(stream.entry).key(segment.name),
+        at,
         format!(
             "stream `{}` is a virtual link, and `{}` has ports of IEEE 802.1Q: frames of ARINC 664 part 7 have no VLAN tag, so no \
              priority code point puts them into a traffic class",
-            shortened(stream.name),
+            shortened(stream),
             segment.name
         ),
         "is a virtual link",

@@ -10,6 +10,7 @@ use super::spec::{RateConstrainedSpec, VirtualLinkPrioritySpec};
 use super::wiring::LinkParameters;
 use crate::kinds::{Context, HopRequest, OnSegment, Place, Segment};
 use crate::limits::*;
+use crate::plan::HopPlan;
 use crate::problem::Code;
 use crate::shape::shortened;
 
@@ -101,16 +102,27 @@ fn bag(
     (frames, is_standard): (u32, bool),
     context: &mut Context<'_>,
 ) -> Duration {
-    let name = shortened(&request.stream.spec.name);
     // For each frame.
-    let period = request.stream.period / i64::from(frames);
-    let sends = match frames {
-        1 => format!("every {period}"),
-        _ => format!("{frames} frames every {}", request.stream.period),
+    let period = request.collected_every.unwrap_or(request.stream.period / i64::from(frames));
+    let name = shortened(&request.stream.spec.name);
+    let (sends, longer) = match (request.collected_every, frames) {
+        (Some(_), _) => {
+            let sends = format!("the frame in which stream `{name}` is collected leaves every {period} on average");
+            (sends, "a longer `within`, a larger `length` or longer periods of what is collected")
+        }
+        (None, 1) => (format!("stream `{name}` sends every {period}"), "a longer period"),
+        (None, _) => {
+            (format!("stream `{name}` sends {frames} frames every {}", request.stream.period), "a longer period")
+        }
     };
     let Some(bag) = written else {
         if is_standard && period < BAG_MIN {
-            let message = format!("stream `{name}` sends {sends}, and the shortest bandwidth allocation gap is 1ms");
+            let message = format!("{sends}, and the shortest bandwidth allocation gap is 1ms");
+            if request.collected_every.is_some() {
+                let help = format!("write {longer}, or `virtual_links = {{ standard = false }}` for the segment");
+                context.report(Code::BadVirtualLink, &request.table.at("class"), message, "below 1ms", help);
+                return BAG_MIN;
+            }
             let help = if frames > 1 {
                 "write a longer period or a shorter `length`, `class = { vlan = { pcp = 5 } }`, which sends them one after the other, or \
                  `virtual_links = { standard = false }` for the segment"
@@ -149,11 +161,11 @@ fn bag(
             Code::BadVirtualLink,
             at,
             format!(
-                "stream `{name}` sends {sends}, more often than its bandwidth allocation gap of {bag} lets it, so ever more \
+                "{sends}, more often than its bandwidth allocation gap of {bag} lets it, so ever more \
                  of its frames would wait"
             ),
             "above its period",
-            format!("write `bag = \"{nearest}\"`, or a longer period"),
+            format!("write `bag = \"{nearest}\"`, or {longer}"),
         );
         return nearest;
     }
@@ -167,14 +179,26 @@ pub(super) fn check(
     streams: &[OnSegment<'_>],
     context: &mut Context<'_>,
 ) {
+    let at = |node: NodeId| Place::new("nodes").entry(node.index()).key("name");
+    check_output(segment, network, streams.iter().map(|stream| &*stream.hop), at, context);
+}
+
+/// [`check`] for the end systems that send these frames; `at` says where a problem of one is shown.
+pub(super) fn check_output<'a>(
+    segment: &Segment<'_>,
+    network: &EthernetSegment,
+    hops: impl Iterator<Item = &'a HopPlan>,
+    at: impl Fn(NodeId) -> Place<'a>,
+    context: &mut Context<'_>,
+) {
     // By end system: its virtual links, and how long their longest frames take one after the other.
     let mut sent: BTreeMap<NodeId, (usize, Duration)> = BTreeMap::new();
     // Sub-virtual links have one longest frame together.
     let mut counted = BTreeSet::new();
-    for stream in streams {
-        let Some(EthernetHop { class, .. }) = stream.hop.facet.get() else { continue };
+    for hop in hops {
+        let Some(EthernetHop { class, .. }) = hop.facet.get() else { continue };
         let Some(link) = class.virtual_link().filter(|link| counted.insert(link.ct_id)) else { continue };
-        let from = stream.hop.from;
+        let from = hop.from;
         let second = network.wiring.second.iter().find(|link| link.node == from).map(|link| link.parameters);
         let time_over = |over: LinkParameters| {
             over.rate.time_of(u64::from(link.lmax) + over.protection().added_bytes + AROUND_FRAME)
@@ -200,7 +224,7 @@ pub(super) fn check(
         if is_standard {
             context.report(
                 Code::BadVirtualLink,
-                &Place::new("nodes").entry(node.index()).key("name"),
+                &at(node),
                 format!("{message}; ARINC 664 part 7 allows 500us"),
                 "more than 500us",
                 format!(

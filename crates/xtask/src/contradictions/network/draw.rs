@@ -62,8 +62,8 @@ pub(super) fn segment(chance: &mut Chance, style: Style) -> Segment {
     key("accounting", chance.one(&["on-wire", "as-published"]).into());
     let guard = match style {
         Style { is_wild: true, .. } => chance.range(0, 150),
-        Style { family: Family::Timers | Family::Slots, .. } => chance.range(400, 800),
-        Style { everything: true, .. } => chance.range(150, 600),
+        Style { family: Family::Timers | Family::Slots, .. } => chance.range(500, 1_000),
+        Style { everything: true, .. } => chance.range(300, 900),
         _ => chance.range(20, 200),
     };
     key("guard_period", format!("{guard}us"));
@@ -298,11 +298,11 @@ pub(super) fn any_stream(
     }
     table += &format!("period = \"{period}us\"\n");
     // A bus gives each stream its period, which is little for a way over several segments.
-    if everything && !is_wild && over_can && crossed.len() > 1 && chance.percent(75) {
-        table += &format!("deadline = \"{}us\"\n", period * chance.range(15, 35) / 10);
-    } else if everything && chance.percent(20) {
-        let least = if is_wild { 10 } else { 60 };
-        table += &format!("deadline = \"{}us\"\n", period * chance.range(least, 100) / 100);
+    if everything && !is_wild && over_can && crossed.len() > 1 && chance.percent(90) {
+        table += &format!("deadline = \"{}us\"\n", period * chance.range(20, 60) / 10);
+    } else if everything && chance.percent(if over_can && !is_wild { 40 } else { 20 }) {
+        let (least, most) = if is_wild { (10, 100) } else { (90, 220) };
+        table += &format!("deadline = \"{}us\"\n", period * chance.range(least, most) / 100);
     }
     if !(begins_in_slots && is_slotted) {
         let offset = if together { 0 } else { chance.range(0, period - 1) };
@@ -372,4 +372,40 @@ pub(super) fn collect(chance: &mut Chance, network: &Network, gateway: usize, on
         }
     };
     Some(Collect { gateway, on, streams: streams.iter().map(|stream| stream.index).collect(), keys })
+}
+
+/// Makes virtual links of the frames in which gateways collect, or sends copies of them where streams have some.
+pub(super) fn collect_with_numbers(chance: &mut Chance, network: &mut Network) {
+    for index in 0..network.collects.len() {
+        let Collect { on, keys, streams, .. } = &network.collects[index];
+        let on = *on;
+        let Some(at) = keys.find("class = { best_effort") else { continue };
+        let table = &network.segments[on].table;
+        let has_ports = ["bridge_ports", "station_ports", ", ports = { "].iter().any(|key| table.contains(key));
+        let periods = network.streams.iter().filter(|stream| streams.contains(&stream.index)).map(|one| one.period);
+        // Frames come no more often than their PDUs; some gaps are left to be found.
+        let rate: f64 = periods.map(|period| 1.0 / period.max(1) as f64).sum();
+        let bag = (chance.range(20, 95) as f64 / 100.0 / rate) as i64;
+        let (gap, priority) = (chance.percent(70), chance.one(&["high", "low"]));
+        let jitter = chance.one(&["10ms", "10ms", "2ms"]);
+        let ways = replicated(network, on, &network.collects[index]);
+        if let Some(ways) = ways.filter(|_| chance.percent(75)) {
+            let class = format!("class = {{ vlan = {{ pcp = {} }} }}, {ways} }}", chance.range(0, 7));
+            network.collects[index].keys.replace_range(at.., &class);
+        } else if !has_ports && chance.percent(65) && bag > 0 {
+            let gap = if gap { format!("bag = \"{bag}us\", ") } else { String::new() };
+            let class = format!(
+                "class = {{ rate_constrained = {{ {gap}priority = \"{priority}\", jitter = \"{jitter}\" }} }} }}"
+            );
+            network.collects[index].keys.replace_range(at.., &class);
+        }
+    }
+}
+
+/// How the copies of what a gateway collects go, as a stream says that it sends between the same nodes.
+fn replicated(network: &Network, on: usize, collect: &Collect) -> Option<String> {
+    let in_it = network.streams.iter().filter(|stream| collect.streams.contains(&stream.index));
+    let table = in_it.filter_map(|stream| stream.tables.get(&on)).find(|table| table.contains("replication = "))?;
+    let (_, keys) = table.split_once("replication = ")?;
+    Some(format!("replication = {}", keys.trim_end().strip_suffix('}')?.trim_end()))
 }

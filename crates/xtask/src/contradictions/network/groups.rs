@@ -64,6 +64,10 @@ pub(super) fn cluster(chance: &mut Chance, on: usize, network: &mut Network) {
     // Beside control frames streams are bounded where processors take no time, and hardly ever behind host interfaces.
     for node in network.nodes.iter_mut().filter(|node| node.on.contains(&on)) {
         node.mac_ns = (0, 0);
+        if let Some(gateway) = node.gateway.as_mut().filter(|_| chance.percent(80)) {
+            let queue = gateway.split_once("queue = ").map_or("", |(_, queue)| queue);
+            *gateway = format!("delay = \"0us\", queue = {queue}");
+        }
         let keeps_host = chance.percent(15);
         let stays =
             |line: &&str| !line.starts_with("tasks = ") && (keeps_host || !line.starts_with("host_interface = "));

@@ -32,7 +32,8 @@ pub(super) fn lengthen(chance: &mut Chance, network: &mut Network, everything: b
     }
     let mut is_any = false;
     for (place, index) in apt.into_iter().enumerate() {
-        if place > 0 && !chance.percent(30) {
+        let has_copies = network.streams[index].tables.values().any(|own| own.contains("replication = "));
+        if place > 0 && !chance.percent(if has_copies { 75 } else { 30 }) {
             continue;
         }
         let length = chance.range(1_501, most);

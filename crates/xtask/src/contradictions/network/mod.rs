@@ -18,7 +18,9 @@ use std::collections::BTreeMap;
 
 use self::air::air;
 use self::chance::{Chance, mixed};
-use self::draw::{any_stream, application, collect, host_interface, node, regulate, segment, threats, wiring};
+use self::draw::{
+    any_stream, application, collect, collect_with_numbers, host_interface, node, regulate, segment, threats, wiring,
+};
 use self::extras::{BY_CYCLE, PROTECTIONS, extras};
 use self::groups::{cluster, failure, group, time_aware};
 use self::messages::{lengthen, lengthen_in_slots};
@@ -97,16 +99,16 @@ impl Family {
     fn of(seed: u64) -> Self {
         match Chance::new(seed, 8).range(0, 99) {
             0..21 => Self::Ports,
-            21..31 => Self::Timers,
-            31..32 => Self::Group,
-            32..41 => Self::Cluster,
-            41..51 => Self::Bus,
-            51..63 => Self::Gateways,
-            63..70 => Self::Networks,
-            70..82 => Self::Ring,
-            82..83 => Self::Air,
-            83..88 => Self::TimeAware,
-            88..99 => Self::Slots,
+            21..29 => Self::Timers,
+            29..30 => Self::Group,
+            30..41 => Self::Cluster,
+            41..49 => Self::Bus,
+            49..60 => Self::Gateways,
+            60..71 => Self::Networks,
+            71..84 => Self::Ring,
+            84..85 => Self::Air,
+            85..89 => Self::TimeAware,
+            89..99 => Self::Slots,
             _ => Self::Any,
         }
     }
@@ -293,6 +295,7 @@ impl Network {
         } else {
             network.applications(style);
         }
+        collect_with_numbers(&mut Chance::new(seed, 62), &mut network);
         lengthen(&mut Chance::new(seed, 40), &mut network, everything);
         lengthen_in_slots(&mut Chance::new(seed, 61), &mut network);
         network
@@ -326,7 +329,7 @@ impl Network {
                 Family::Networks => {
                     // Beside the rest, as above.
                     let mut own = Chance::new(seed, 46);
-                    if own.percent(35) {
+                    if own.percent(55) {
                         cluster(&mut own, on, self);
                     }
                     networks(&mut chance, on, self);

@@ -117,7 +117,7 @@ pub(super) fn threats(chance: &mut Chance, on: usize, network: &mut Network) {
         return;
     }
     let (index, node, period) = chance.one(&victims);
-    if chance.percent(34) {
+    if chance.percent(40) {
         let (by, count) = (chance.one(&[20, 100, 300, 500, 1_000, 3_000]), count.min(300_000 / period).max(1));
         network.threats.push(format!(
             "[[threats]]\nname = \"delay-{on}\"\nkind = {{ delay = {{ by = \"{by}us\" }} }}\nstream = \"m{index}\"\n\

@@ -76,7 +76,7 @@ pub(super) fn ports(chance: &mut Chance, on: usize, network: &mut Network, style
     };
     let bridge = port(chance, true);
     *table += &format!("bridge_ports = {}\n", bridge.text());
-    if chance.percent(50) {
+    if chance.percent(65) {
         let station = port(chance, false);
         *table += &format!("station_ports = {}\n", station.text());
     }
