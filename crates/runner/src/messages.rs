@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_catalog::Describe;
-use chronoseal_core::{DiscardReason, Event, EventKind, MessagePart, NodeId, StreamId};
+use chronoseal_core::{DiscardReason, Event, EventKind, MessagePart, NodeId, StreamId, TransferFault};
 use chronoseal_media::medium::FrameLabel;
 use chronoseal_sim::FrameContext;
 
@@ -43,6 +43,13 @@ impl Messages {
             (EventKind::TransferBegan, Some(frame)) => {
                 self.0.insert(key, Begun { label: *frame.label, bytes: frame.bytes.to_vec() });
                 About::Piece
+            }
+            // The beginning of a message that an attacker made, where none could begin, is all there is of it.
+            (EventKind::TransferFault(TransferFault::UnexpectedFrame), Some(frame))
+                if frame.label.attack.is_some()
+                    && describers[usize::from(frame.label.segment)].part(frame.bytes).is_first() =>
+            {
+                About::Frame
             }
             (EventKind::TransferBegan | EventKind::TransferFault(_), _) => About::Piece,
             // What its message was given up for is another message.

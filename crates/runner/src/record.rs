@@ -341,6 +341,10 @@ impl Observer for Recorder {
             (EventKind::Delivered | EventKind::Relayed | EventKind::Discarded(_), Some(frame)) => {
                 self.frame_row(at, node, event, frame);
             }
+            (EventKind::TransferFault(_), Some(frame)) => {
+                let kind = EventKind::Discarded(DiscardReason::WrongSequence);
+                self.frame_row(at, node, &Event { kind, ..*event }, frame);
+            }
             // The receivers' rows tell: the switch, whose own event is in the trace, is none.
             (EventKind::Missing, _) => {
                 let row = EventRow { time: at, node, event: *event };

@@ -204,6 +204,35 @@ fn a_gateway_that_changes_a_message_is_stopped_by_the_tag_of_its_sender_alone() 
 }
 
 #[test]
+fn every_forged_beginning_of_a_message_in_slots_is_accounted_for() {
+    // Before the first slot of a message and before its second, where no message can begin.
+    for (start, lost) in [("99ms", "replaced"), ("100ms", "discarded")] {
+        let bench = Bench::new();
+        let own_ports = "[{ between = [\"camera\", \"rear\"] }, { between = [\"fusion\", \"rear\"] }]";
+        let links = "[{ between = [\"front\", \"rear\"] }, { between = [\"camera\", \"front\"] }, { between = [\"fusion\", \"rear\"] }]";
+        let forger = format!(
+            "[[threats]]\nname = \"forger\"\nkind = \"spoof\"\nstream = \"image\"\nat = {{ link = \"camera\" }}\nstart = \"{start}\"\n\
+             every = \"20ms\"\ncount = 5\n"
+        );
+        let text = images("guard_period = \"800us\"", "\"time-triggered\"") + &forger;
+        let text = text.replace("sync = \"ideal\"\n", "").replace(links, own_ports);
+        let text = text.replace("switches = [\"front\", \"rear\"]", "switches = [\"rear\"]");
+        let text = text.replace("cluster_cycle = \"10ms\"", "cluster_cycle = \"20ms\"").replace("20kB", "4kB");
+        bench.write("images.toml", text);
+        let run = bench.say(&["run", "images.toml", "--out", "run", "--format", "json"]).json();
+        let attacked = &run["summary"]["attacks"][0];
+        assert_eq!((&attacked["attempts"], &attacked["accepted"]), (&5.into(), &0.into()), "{start}: {attacked}");
+        assert_eq!(attacked["stopped_by_format"], 5, "{start}: {attacked}");
+        let image = account(&run, "image");
+        let count = |value: &serde_json::Value| match value.as_object() {
+            Some(reasons) => reasons.values().filter_map(serde_json::Value::as_u64).sum(),
+            None => value.as_u64().unwrap(),
+        };
+        assert_eq!((count(&image[lost]), count(&image["unaccounted"])), (5, 0), "{start}: {image}");
+    }
+}
+
+#[test]
 fn a_live_gateway_carries_messages_too() {
     let bench = Bench::new();
     bench.write("zones.toml", zones(END_TO_END, CLASSES[0], "").replace("sync = \"ideal\"\n", ""));
