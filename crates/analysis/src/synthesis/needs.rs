@@ -155,12 +155,15 @@ impl FrameNeeds {
     fn open_max(&self, network: &EthernetSegment) -> Duration {
         let over = |turn: &Turn| turn.end.max(turn.dispatch);
         let in_switches = self.turns.iter().map(|turn| over(turn) - turn.start + network.precision);
+        let opens = |arrival: &Arrival| match network.dispatch {
+            Dispatch::Scheduled => arrival.dispatch,
+            Dispatch::Immediate => Duration::ZERO,
+        };
         let at_receivers = self.arrivals.iter().map(|arrival| {
             let closes = self.turns.iter().filter(|turn| turn.dispatch == arrival.dispatch).map(over).max();
-            let opens = match network.dispatch {
-                Dispatch::Scheduled => arrival.dispatch,
-                Dispatch::Immediate => Duration::ZERO,
-            };
+            // The copy over the other network can be there sooner. It must not be one of the next frame.
+            let copies = self.arrivals.iter().filter(|copy| copy.node == arrival.node);
+            let opens = copies.map(opens).min().unwrap_or_default();
             closes.unwrap_or_default() - opens + (arrival.at - arrival.dispatch) + network.precision * 4
         });
         in_switches.chain(at_receivers).max().unwrap_or_default() + Duration::from_ps(1)

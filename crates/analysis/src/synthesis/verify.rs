@@ -1,5 +1,6 @@
 //! A plain second opinion on schedule tables: every pair is looked at, nothing is shared with the search.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
@@ -142,6 +143,8 @@ fn windows(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>
         let nexts = positions.iter().skip(1).map(|next| (*next, Duration::ZERO)).chain(repeated);
         for (&before, (next, later)) in positions.iter().zip(nexts) {
             let mut meet = false;
+            // By receiver: when it gives up the last copy of this frame, and when it may take the first of the next, over whichever network.
+            let mut at_receivers: BTreeMap<NodeId, (Duration, Duration)> = BTreeMap::new();
             for (hop, (name, at)) in route.iter().enumerate() {
                 let (Some(one), Some(other)) = (table.turn(before, hop), table.turn(next, hop)) else { continue };
                 let link = match at.trunk {
@@ -158,9 +161,13 @@ fn windows(view: Ethernet<'_>, table: &ScheduleTable, found: &mut Vec<Violation>
                         Dispatch::Immediate => table.slots[next].start + shortest,
                     };
                     let longest = time_on(view, &on_wire, link) + view.integration_wait(link);
-                    meet |= opens + later - network.precision * 2 <= closes + longest + network.precision * 2;
+                    let (opens, closes) =
+                        (opens + later - network.precision * 2, closes + longest + network.precision * 2);
+                    let (last, first) = at_receivers.entry(node).or_insert((closes, opens));
+                    (*last, *first) = ((*last).max(closes), (*first).min(opens));
                 }
             }
+            meet |= at_receivers.values().any(|(last, first)| first <= last);
             if meet {
                 found.push(Violation::WindowsMeet { stream: on_wire.id, instance: table.slots[next].instance });
             }

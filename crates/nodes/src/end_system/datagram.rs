@@ -14,7 +14,8 @@
 //! taken, before it is put together with others. It is taken unopened, since there is nothing to open before all of a message is
 //! there, so a forged frame can keep away the true one of its number; what it spoils is refused by the tag of the message. Each way
 //! keeps frames in their order, so what comes first of each number is in order as long as a way that loses one frame loses all behind
-//! it. A copy that was overtaken by the frame behind it comes out of order, and its message is lost.
+//! it. A copy that was overtaken by the frame behind it comes out of order, and its message is lost. In slots none is: the windows of one
+//! frame, over whichever network, have closed when the first of the next one opens, so that each frame may come by either network.
 
 use std::ops::Range;
 
@@ -239,7 +240,7 @@ impl EndSystem {
     pub(super) fn send_fragment(&mut self, sealing: Sealing, frame: &mut [u8]) -> Option<Output> {
         let real_bytes = self.config.real_bytes;
         let talker = &mut self.talkers[sealing.talker];
-        let trailer_len = if talker.config.virtual_link.is_some() { SequenceNumber::LEN } else { 0 };
+        let trailer_len = talker.trailer_len();
         let fragmenter = talker.fragmenter.as_mut()?;
         self.sent = fragmenter.mark;
         // What an attacker did to the message is told of one of its frames.
@@ -247,13 +248,18 @@ impl EndSystem {
         let len = fragmenter.write(frame, trailer_len, real_bytes);
         let is_last = !fragmenter.is_on_its_way();
         let mut launch_at = sealing.launch_at;
-        if let Regulation::Own(regulator) = &mut talker.regulation {
-            launch_at = regulator.release(sealing.launch_at);
-            let number = regulator.number();
-            // Receivers tell copies apart by it even if only headers are written.
-            if real_bytes || talker.config.virtual_link.is_some_and(|link| link.is_replicated) {
-                frame[len - SequenceNumber::LEN] = number.0;
+        let number = match &mut talker.regulation {
+            Regulation::Own(regulator) => {
+                launch_at = regulator.release(sealing.launch_at);
+                let number = regulator.number();
+                // Receivers tell copies apart by it even if only headers are written.
+                (real_bytes || talker.config.virtual_link.is_some_and(|link| link.is_replicated)).then_some(number)
             }
+            Regulation::Numbered(numbering) => Some(numbering.number()),
+            Regulation::Free | Regulation::Shared { .. } => None,
+        };
+        if let Some(number) = number {
+            frame[len - SequenceNumber::LEN] = number.0;
         }
         let priority = talker.priority;
         // Each slot asks for its frame.
@@ -332,7 +338,7 @@ impl EndSystem {
             }
         };
         if let Some(numbered) = numbered.filter(|_| is_judged)
-            && !self.takes_fragment(index, numbered, &packet)
+            && !self.takes_fragment(index, numbered, (&packet, slot_count))
         {
             return None;
         }
@@ -363,7 +369,12 @@ impl EndSystem {
 
     /// True if a frame is the first of its copies, if there are several, and follows those that came before. The number of one that cannot be a fragment of
     /// the stream's messages changes nothing.
-    fn takes_fragment(&mut self, index: usize, numbered: Numbered, packet: &Packet<'_>) -> bool {
+    fn takes_fragment(
+        &mut self,
+        index: usize,
+        numbered: Numbered,
+        (packet, slot_count): (&Packet<'_>, Option<u64>),
+    ) -> bool {
         let (sequence, is_first) = match self.listeners[index].collecting.as_ref() {
             Some(collecting) if collecting.reassembly.is_cut_so(packet) => (number_of(packet), packet.offset == 0),
             _ => {
@@ -376,10 +387,16 @@ impl EndSystem {
         let counter = self.listeners[index].counter.unwrap_or(index);
         let refused = match self.eliminate(counter, numbered) {
             Some((reason, since_first)) => Some((reason, since_first)),
+            None if self.listeners[index].has_taken(slot_count) => {
+                Some((DiscardReason::DuplicateInWindow, Duration::ZERO))
+            }
             None => self.listeners[counter].follows(numbered).err().map(|reason| (reason, Duration::ZERO)),
         };
         match refused {
-            None => return true,
+            None => {
+                self.listeners[index].take_slot(slot_count);
+                return true;
+            }
             // A message is counted by its first frame, and so are its copies.
             Some((reason, since)) if reason == DiscardReason::CopyEliminated || is_first => {
                 let event = Event::of(EventKind::Discarded(reason), stream, sequence);

@@ -177,7 +177,7 @@ impl Talker {
     }
 
     /// The number behind all else, if there is one `[byte]`.
-    const fn trailer_len(&self) -> usize {
+    pub(super) const fn trailer_len(&self) -> usize {
         trailer_len(&self.regulation)
     }
 
@@ -265,10 +265,11 @@ impl Talker {
     #[inline]
     fn write_number(&mut self, frame: &mut [u8]) {
         let number = match (&mut self.regulation, &self.config.datagram) {
-            (Regulation::Numbered(numbering), _) => numbering.number(),
+            (Regulation::Numbered(numbering), None) => numbering.number(),
             (Regulation::Own(regulator), None) => regulator.number(),
             // Of a message in several frames each has a number.
-            (Regulation::Own(_), Some(_)) | (Regulation::Free | Regulation::Shared { .. }, _) => return,
+            (Regulation::Numbered(_) | Regulation::Own(_), Some(_))
+            | (Regulation::Free | Regulation::Shared { .. }, _) => return,
         };
         frame[frame.len() - SequenceNumber::LEN] = number.0;
     }

@@ -151,18 +151,6 @@ fn a_message_in_slots_has_one_for_each_of_its_frames() {
 }
 
 #[test]
-fn a_message_in_slots_goes_over_one_network() {
-    let both = [
-        ("switches = [\"front\", \"rear\"]", "networks = { a = [\"front\", \"rear\"], b = [\"other\"] }"),
-        (IMAGE, "backbone = { class = \"time-triggered\" }"),
-        ("\"33ms\"", "\"10ms\""),
-    ];
-    let problems = changed(&both).expect_err("copies of its frames");
-    let says = "taken by the number of its message";
-    assert!(problems.list().iter().any(|problem| problem.message.contains(says)), "{}", problems.render());
-}
-
-#[test]
 fn a_timeout_is_within_its_limits_and_for_what_is_put_together() {
     let with = |timeout: &str| {
         let own = format!("backbone = {{ reassembly_timeout = \"{timeout}\" }}");

@@ -6,7 +6,6 @@ use chronoseal_wire::ethernet::PAYLOAD_LEN_MAX;
 use chronoseal_wire::{ipv4, udp};
 
 use super::networks::Copies;
-use super::plan::StreamClass;
 use super::spec::EthernetStreamSpec;
 use crate::kinds::{Context, HopRequest, Room, ThreatRequest};
 use crate::limits::*;
@@ -120,7 +119,7 @@ pub(super) fn resolve(
 }
 
 /// Whether the frames of a datagram come to its receivers in an order in which they can be put together, and can be told apart.
-pub(super) fn check(request: &HopRequest<'_>, (class, copies): (StreamClass, &Copies), context: &mut Context<'_>) {
+pub(super) fn check(request: &HopRequest<'_>, copies: &Copies, context: &mut Context<'_>) {
     let name = shortened(&request.stream.spec.name);
     let shorter = "or write a `length` that a frame has room for";
     if matches!(copies, Copies::Ways { recovery, .. } if recovery.algorithm == RecoveryAlgorithm::Match) {
@@ -133,18 +132,6 @@ pub(super) fn check(request: &HopRequest<'_>, (class, copies): (StreamClass, &Co
             ),
             "match recovery",
             format!("write `recovery = \"vector\"`, {shorter}"),
-        );
-    }
-    if class.is_time_triggered() && copies.are_several() {
-        context.report(
-            Code::NotYet,
-            &request.table.at("networks"),
-            format!(
-                "messages of stream `{name}` are longer than a frame, and of those in slots copies cannot be told apart yet: a frame there is \
-                 taken by the number of its message"
-            ),
-            "over both",
-            format!("write `networks = [\"a\"]`, {shorter}"),
         );
     }
 }

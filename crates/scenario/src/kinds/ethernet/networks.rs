@@ -237,11 +237,11 @@ pub(super) fn are_numbered(spec: &EthernetStreamSpec, written: ClassSpec, segmen
     }
 }
 
-/// Which networks a stream goes over.
+/// Which networks a stream goes over whose messages have so many frames.
 pub(super) fn copies(
     request: &HopRequest<'_>,
     (spec, class, written, class_at): (&EthernetStreamSpec, StreamClass, ClassSpec, &Place<'_>),
-    segment: &EthernetSegment,
+    (segment, frames): (&EthernetSegment, u32),
     context: &mut Context<'_>,
 ) -> Copies {
     let name = shortened(&request.stream.spec.name);
@@ -259,14 +259,17 @@ pub(super) fn copies(
         skew_without_copies(request, spec, &format!("frames of stream `{name}` are sent once"), context);
         return Copies::One(NetworkName::A);
     }
-    // The virtual link's key, or that of the stream; and how far apart its frames are.
-    let (written, at, gap) = match (written, class.virtual_link()) {
+    // The virtual link's key, or that of the stream; how far apart its frames are, or messages of several in slots; and how many come then.
+    let (written, at, gap, in_gap) = match (written, class.virtual_link()) {
         (ClassSpec::RateConstrained(written), Some(link)) => {
             let why = format!("stream `{name}` is a virtual link, which has this key in its class");
             skew_without_copies(request, spec, &why, context);
-            (written.skew_max, Some(class_at.clone().key("rate_constrained").key("skew_max")), link.bag)
+            (written.skew_max, Some(class_at.clone().key("rate_constrained").key("skew_max")), link.bag, 1)
         }
-        _ => (spec.skew_max, class.is_time_triggered().then(|| request.table.at("skew_max")), request.stream.period),
+        _ => {
+            let at = class.is_time_triggered().then(|| request.table.at("skew_max"));
+            (spec.skew_max, at, request.stream.period, frames)
+        }
     };
     let both: &[NetworkName] = &[NetworkName::A, NetworkName::B];
     let chosen = spec.networks.as_deref().unwrap_or(if at.is_some() { both } else { &both[..1] });
@@ -304,14 +307,14 @@ pub(super) fn copies(
             "write `networks = [\"a\", \"b\"]`, or one of them",
         );
     }
-    let skew_max =
-        written.map_or(gap, |skew| context.within(&at, "the largest skew", skew.0, Duration::ZERO, skew_limit(gap)));
+    let limit = skew_limit(gap, in_gap);
+    let skew_max = written.map_or(gap, |skew| context.within(&at, "the largest skew", skew.0, Duration::ZERO, limit));
     Copies::BothNetworks { skew_max }
 }
 
-/// The longest that a largest skew may be, if frames are so far apart.
-pub(super) fn skew_limit(gap: Duration) -> Duration {
-    DELAY_MAX.min(gap.saturating_mul(GAPS_MAX))
+/// The longest that a largest skew may be, if so many frames come in each gap.
+pub(super) fn skew_limit(gap: Duration, frames: u32) -> Duration {
+    DELAY_MAX.min(gap.saturating_mul((GAPS_MAX / i64::from(frames)).max(1)))
 }
 
 /// Refuses a largest skew of the stream itself where it says nothing.

@@ -83,10 +83,10 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
             networks::skew_without_copies(request, &spec, &why, context);
             replication::copies(request, (&spec, written), replication, context)?
         }
-        None => networks::copies(request, (&spec, class, written, &class_at), segment, context),
+        None => networks::copies(request, (&spec, class, written, &class_at), (segment, frames), context),
     };
     if datagram.is_some() {
-        datagrams::check(request, (class, &copies), context);
+        datagrams::check(request, &copies, context);
     }
     let over = routes::over(&request.table, spec.switches.as_deref(), memo, context);
     protection(request, class, context);

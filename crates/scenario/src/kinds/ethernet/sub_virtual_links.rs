@@ -226,7 +226,7 @@ pub(super) fn join(
         let Some(EthernetHop { over, copies, .. }) = hop.cloned() else { continue };
         let copies = match copies {
             Copies::BothNetworks { .. } if spec.skew_max.is_none() => Copies::BothNetworks { skew_max: bag },
-            Copies::BothNetworks { skew_max } if skew_max > skew_limit(bag) => {
+            Copies::BothNetworks { skew_max } if skew_max > skew_limit(bag, 1) => {
                 context.report(
                     Code::OutOfRange,
                     &streams[leader].at(segment, "class"),
@@ -235,7 +235,7 @@ pub(super) fn join(
                         shortened(streams[leader].name)
                     ),
                     "so many numbers later",
-                    format!("write at most `skew_max = \"{}\"`", skew_limit(bag)),
+                    format!("write at most `skew_max = \"{}\"`", skew_limit(bag, 1)),
                 );
                 copies
             }
