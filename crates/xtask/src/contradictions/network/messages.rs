@@ -142,11 +142,8 @@ fn is_apt_on(network: &Network, stream: &Stream, (on, own): (usize, &str), class
     let keys = ["\"match\"", "lmax = ", "lmin = ", "committed = "];
     let is_plain = !keys.iter().any(|key| own.contains(key));
     let name = format!("\"m{}\"", stream.index);
-    // In slots messages of several frames go over one network.
-    let has_copies = segment.table.contains("networks = {") && !own.contains("networks = [");
     segment.kind == Kind::Ethernet
         && is_of_class
-        && !(has_copies && own.contains("\"time-triggered\""))
         && is_plain
         && !network.is_collected(stream, on)
         && !network.threats.iter().any(|threat| threat.contains(&name) && changes(threat))
