@@ -7,6 +7,7 @@ mod protection;
 mod threat;
 
 pub use crate::kinds::can::plan::*;
+pub use crate::kinds::ethernet::datagrams::Datagram;
 pub use crate::kinds::ethernet::macsec::{Macsec, Processing};
 pub use crate::kinds::ethernet::networks::{Copies, NetworkName};
 pub use crate::kinds::ethernet::plan::*;

@@ -33,6 +33,14 @@ const FEATURES: &[Feature] = &[
     feature("messages longer than a frame in slots", |text| {
         by_stream(text).any(|stream| stream.contains("\"time-triggered\"") && lengths(stream).any(|len| len > 1_500))
     }),
+    feature("messages longer than a frame in slots over networks A and B", |text| {
+        let is_one = |stream: &str| {
+            stream.contains("\"time-triggered\"")
+                && !stream.contains("networks = [")
+                && lengths(stream).any(|len| len > 1_500)
+        };
+        text.contains("\nnetworks = {") && by_stream(text).any(is_one)
+    }),
     feature("messages longer than a frame with copies", |text| {
         by_stream(text).any(|stream| stream.contains("replication = ") && lengths(stream).any(|len| len > 1_500))
     }),

@@ -1,7 +1,9 @@
 //! One table for the networks A and B.
 
 use chronoseal_core::{Duration, NodeId, Rate};
-use chronoseal_scenario::plan::{Access, Copies, EthernetHop, LinkParameters, NetworkName, Plan, StationLink, Wiring};
+use chronoseal_scenario::plan::{
+    Access, Copies, Datagram, EthernetHop, LinkParameters, NetworkName, Plan, StationLink, Wiring,
+};
 
 use super::super::{Resource, Synthesis, Violation, synthesize_all, verify};
 use crate::testing::{add_stream, cluster, network, view};
@@ -113,4 +115,44 @@ fn a_receiver_checks_behind_the_later_copy() {
     let [check] = &synthesis.verifications[..] else { panic!("{:?}", synthesis.verifications) };
     // 1016 bytes with the tag; the dispatch is two precisions behind those on the first link.
     assert_eq!(check.start - slot.start, Duration::from_ns(81_280 + 2_000 + 812_800));
+}
+
+#[test]
+fn frames_of_a_message_are_so_far_apart_that_no_copy_comes_behind_one_of_the_next() {
+    let mut plan = plan(Access::PerLink, &[(0, BOTH)]);
+    let datagram = Datagram { data_len: 4_000, trailer_len: 1, tags_len: 0, timeout: Duration::from_ms(100) };
+    let stream = &mut plan.streams[0];
+    stream.hops[0].frame_len = datagram.longest();
+    stream.hops[0].facet.get_mut::<EthernetHop>().expect("it is a hop over Ethernet").datagram = Some(datagram);
+    // B is slow on both of its links: 1.2 ms each, and a guard period.
+    network(&mut plan).wiring.second[0].parameters.rate = Rate(10_000_000);
+    let table = right(&plan).table;
+    let starts: Vec<Duration> = table.slots.iter().map(|slot| slot.start).collect();
+    let [first, second, third] = starts[..] else { panic!("three frames: {starts:?}") };
+    let pitch = second - first;
+    assert_eq!(third - second, pitch);
+    // The copy over B is there after two of its links, that over A after 240 us.
+    assert!(pitch > US(2_200) && pitch < US(2_700), "{pitch}");
+    // Each of the networks by itself would do with less, and the second reader says what that would do to both.
+    let closer = US(1_600);
+    let mut met = table.clone();
+    let sooner = |slot: usize| (pitch - closer) * slot as i64;
+    for (place, slot) in met.slots.iter_mut().enumerate() {
+        let sooner = sooner(place);
+        (slot.release, slot.start) = (slot.release - sooner, slot.start - sooner);
+        (slot.dispatch, slot.end) = (slot.dispatch - sooner, slot.end - sooner);
+    }
+    for relay in &mut met.relays {
+        let sooner = sooner(relay.slot);
+        (relay.start, relay.dispatch, relay.end) = (relay.start - sooner, relay.dispatch - sooner, relay.end - sooner);
+    }
+    met.deliveries.iter_mut().for_each(|delivery| delivery.dispatch -= sooner(delivery.slot));
+    let found = verify(view(&plan), &met);
+    let is_met = |violation: &Violation| matches!(violation, Violation::WindowsMeet { .. });
+    assert!(found.len() == 2 && found.iter().all(is_met), "{found:?}");
+    // Over B alone the frames may be as close.
+    let hop = plan.streams[0].hops[0].facet.get_mut::<EthernetHop>().expect("it is a hop over Ethernet");
+    hop.copies = Copies::One(NetworkName::B);
+    let alone = right(&plan).table;
+    assert!(alone.slots[1].start - alone.slots[0].start < closer);
 }

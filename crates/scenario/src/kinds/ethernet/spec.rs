@@ -230,7 +230,7 @@ pub struct EthernetStreamSpec {
     #[schemars(length(min = 1, max = 2))]
     pub networks: Option<Vec<NetworkName>>,
     /// Of a stream in slots that goes over both networks: so much later than the first a copy may come to its receiver; what comes later is a
-    /// new frame. Up to 127 periods. Default: its period.
+    /// new frame. Up to 127 periods, or as many as have 127 frames if messages have several. Default: its period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skew_max: Option<Quantity<Duration>>,
     /// Copies of its frames over ways of their own (IEEE 802.1CB). Default: each frame is sent once.
