@@ -176,7 +176,7 @@ fn notes(protocol: Protocol) -> &'static [&'static str] {
         Protocol::Be => &[
             "The host interface's time for a frame is fitted to the idle network, its buffer of 85 kB to the saturated means. Which sizes are lost follows.",
             "The sizes that lose most of their messages are those of the source. How many of the others are lost depends on what is left of the buffer when no further flood frame fits, and so on its size to the byte, and on the gaps in the flood; neither is known. The source lost none up to 256 B and 3 % at 512 B, and here it is more. That a size counts as lost where more than half of its messages are, the buffer within 78 to 92 kB, and that no thread oversleeps by more than 300 us, were chosen after both tables had been seen.",
-            "The flood comes of three threads that oversleep by 60 us on average, as the source says of nanosleep(). Of the sizes up to 512 B that spreads the latencies 1.0 to 1.8 times as much as the source's. Of the longer ones few find room, some of them in the first milliseconds while the buffer fills; their spread is not explained.",
+            "The flood comes of three threads that oversleep by 60 us on average, as the source says of nanosleep(); here each packet of a burst is late by itself, and theirs were late together. Of the sizes up to 512 B that spreads the latencies 1.0 to 1.8 times as much as the source's. Of the longer ones few find room, some of them in the first milliseconds while the buffer fills; their spread is not explained.",
         ],
         Protocol::Udp => &[
             "The driver's time is fitted to 64 B on an idle network; it is a delay that keeps no other frame, and it takes no time for a byte. A store-and-forward switch adds 0.016 us for each byte, and the source measured 0.008 us: its switch may cut through.",
@@ -202,7 +202,11 @@ pub(super) fn parameters(model: &Model) -> Table {
         ("L(n) of UDP, for each byte", slope(model.udp.slope), "fitted to the same"),
         ("noise of an idle network (s.d.)", (model.noise, "us"), "the median of 6 standard deviations: RC, idle"),
         ("copy of a flood frame W", (model.copy(), "us"), "predicted: 1518 B at the slope of RC without the links"),
-        ("a thread of the flood oversleeps by, mean", (60.0, "us"), "printed: the overhead of nanosleep(), read as us"),
+        (
+            "a thread of the flood oversleeps by, mean",
+            (60.0, "us"),
+            "printed: the overhead of nanosleep(), with us in place of ms",
+        ),
         ("queue of a full buffer Q", (model.queue, "us"), "fitted to 12 means: BE, saturated"),
     ];
     for (name, (value, unit), from) in rows {
