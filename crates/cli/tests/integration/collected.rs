@@ -40,3 +40,44 @@ fn a_frame_that_cannot_hold_what_is_collected_is_refused_where_it_is_written() {
     assert_eq!(said.code, Some(2), "{}", said.out);
     assert!(said.err.contains("a classical CAN frame") && said.err.contains("`format = \"fd\"`"), "{}", said.err);
 }
+
+/// A frame that is collected goes over both ways of a ring, of which links fail.
+#[test]
+fn a_copy_of_a_collected_frame_is_no_loss_and_the_last_of_them_is() {
+    let file = "tests/integration/contradictions/copies-of-a-frame-of-several-pdus.toml";
+    let text = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    // No clock waits for a beacon that comes by these links.
+    let text = text.replace("rate = \"100Mbit/s\"", "sync = \"ideal\"\nrate = \"100Mbit/s\"");
+    let text = (0..5).fold(text, |text, node| {
+        text.replace(&format!("name = \"n{node}\"\n"), &format!("name = \"n{node}\"\nclock = \"ideal\"\n"))
+    });
+    let [one, other] =
+        ["{ link = [\"s0w4\", \"s0w5\"], at = \"201ms\" }", "{ link = [\"s0w1\", \"s0w2\"], at = \"201ms\" }"];
+    let cases = [
+        (String::new(), "yes", "yes"),
+        (format!("failures = [{one}]\n"), "yes", "yes"),
+        (format!("failures = [{one}, {other}]\n"), "no", "no"),
+    ];
+    for (failures, checked, held) in cases {
+        let bench = Bench::new();
+        let ring = "switches = [\"s0w0\"";
+        assert!(text.contains(ring));
+        bench.write("ring.toml", text.replace(ring, &format!("{failures}{ring}")));
+        let check = bench.say(&["check", "ring.toml", "--format", "json"]).json();
+        assert_eq!(check["verdict"]["held"] == "yes", checked == "yes", "{failures}: {}", check["verdict"]);
+        let run = bench.say(&["run", "ring.toml", "--no-store", "--format", "json"]).json();
+        assert_eq!(run["held"], held, "{failures}: {}", run["verdict"]);
+        let streams = run["summary"]["streams"].as_array().unwrap();
+        let lost = |stream: &serde_json::Value| {
+            let count = |key: &str| stream[key].as_u64().unwrap();
+            let discarded: u64 =
+                stream["discarded"].as_object().unwrap().values().filter_map(|count| count.as_u64()).sum();
+            count("missing") + count("unaccounted") + discarded
+        };
+        let of = |name: &str| streams.iter().find(|stream| stream["name"] == name).unwrap();
+        assert_eq!(lost(of("n4.s0.0")), 0, "{failures}: what is in it tells");
+        // The receiver of the others is at the gateway's switch.
+        assert_eq!((lost(of("m2")), lost(of("m3"))), (0, 0), "{failures}");
+        assert_eq!(lost(of("m0")) > 40, held == "no", "{failures}: {}", of("m0"));
+    }
+}

@@ -200,10 +200,17 @@ impl<'r> Ledger<'r> {
         self.sent.len() as u64
     }
 
-    /// What was thrown away of a stream that has no receivers of its own, such as frames with PDUs of several streams.
+    /// What was thrown away of a stream that has no receivers of its own, such as frames with PDUs of several streams. Of a frame of
+    /// which several copies are sent that is a copy: whether all of them were lost shows in what becomes of the PDUs.
     pub(super) fn of_nobody(&self) -> Account {
         let mut account = Account::default();
-        self.on_way.iter().for_each(|row| self.count(&mut account, row.cycle_start, End::Row(row)));
+        for row in &self.on_way {
+            match row.outcome {
+                Outcome::Discarded(DiscardReason::CopyEliminated) => account.copies.eliminated += 1,
+                Outcome::Discarded(_) if self.stream.is_replicated => account.copies.lost += 1,
+                _ => self.count(&mut account, row.cycle_start, End::Row(row)),
+            }
+        }
         account
     }
 
