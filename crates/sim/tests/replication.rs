@@ -1,13 +1,13 @@
 //! Replication and elimination of frames (IEEE 802.1CB): round a ring, with a link that fails, copies that stay away and copies that come
 //! late; and over a network whose switches eliminate copies, with frames that noise takes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, SkewRemedy, bounds};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime};
 use chronoseal_scenario::plan::Plan;
-use chronoseal_scenario::{NoFiles, load};
+use chronoseal_scenario::{Ethernet, NoFiles, load};
 use chronoseal_sim::{FrameContext, Observer, run};
 
 /// Four switches in a ring; from the pedal to the wheel it is as far one way as the other, and the way over `right` is slower.
@@ -70,19 +70,23 @@ struct Told {
     discarded: BTreeMap<DiscardReason, u64>,
     skews: Vec<Duration>,
     latent: Vec<(u64, i64)>,
+    latent_at: BTreeSet<NodeId>,
     latest: Duration,
     tags: Vec<u16>,
 }
 
 impl Observer for Told {
-    fn event(&mut self, at: SimTime, _: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+    fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
         match event.kind {
             EventKind::Delivered => {
                 self.delivered.push(event.sequence);
                 let latency = frame.and_then(|frame| Some(frame.received_at? - frame.label.sent_at));
                 self.latest = self.latest.max(latency.unwrap_or_default());
             }
-            EventKind::LatentError => self.latent.push((at.since_zero().as_ms_f64() as u64, event.value)),
+            EventKind::LatentError => {
+                self.latent.push((at.since_zero().as_ms_f64() as u64, event.value));
+                self.latent_at.insert(node);
+            }
             EventKind::Discarded(reason) => {
                 *self.discarded.entry(reason).or_default() += 1;
                 if reason == DiscardReason::CopyEliminated {
@@ -168,19 +172,53 @@ fn the_bound_is_that_of_the_slower_way_and_is_reached_on_it() {
 }
 
 #[test]
-fn copies_that_stay_away_are_told_as_a_latent_error() {
-    let watched = RING.replace(
-        "[\"right\"]] }",
-        "[\"right\"]], latent_errors = { difference = 10, period = \"100ms\", reset = \"10s\" } }",
+fn copies_that_stay_away_are_told_as_a_latent_error_where_the_ways_end() {
+    for eliminate_at in ["", ", eliminate_at = [\"rear\"]"] {
+        let watched = RING.replace(
+            "[\"right\"]] }",
+            &format!("[\"right\"]]{eliminate_at}, latent_errors = {{ difference = 10, period = \"100ms\", reset = \"10s\" }} }}"),
+        );
+        // Nor does the receiver miss the copies that its switch eliminates.
+        assert_eq!(told(&watched).latent, []);
+        let failing = with_failure(&watched, ["right", "front"]);
+        let told = told(&failing);
+        assert_eq!(told.delivered, all());
+        // At 600 ms twelve frames have lost their copies, and each 100 ms it is as many more.
+        let times: Vec<u64> = told.latent.iter().map(|(at, _)| at / 100).collect();
+        assert_eq!(times, [6, 7, 8, 9]);
+        assert!(told.latent.windows(2).all(|pair| pair[1].1 - pair[0].1 >= 12), "{:?}", told.latent);
+        assert!(told.latent[0].1 > 10);
+        let plan = plan(&failing);
+        let names: Vec<String> = told.latent_at.iter().map(|node| plan.node_name(*node)).collect();
+        assert_eq!(names, [if eliminate_at.is_empty() { "wheel" } else { "rear" }]);
+    }
+}
+
+/// A rung across at whose ends copies meet, behind which each line carries one of them, and a second rung that only copies of one side pass.
+#[test]
+fn as_many_copies_are_awaited_as_come_by_lines_of_their_own() {
+    let whole = lossless();
+    let one_way = whole.replace(
+        "ways = [[\"s2a\", \"s3a\"], [\"s2b\", \"s3b\"], [\"s2a\", \"s2b\", \"s3b\"], [\"s2b\", \"s2a\", \"s3a\"]]\neliminate_at = [\"s2a\", \"s2b\", \"s4\"]",
+        "ways = [[\"s2a\", \"s3a\"], [\"s2b\", \"s3b\"], [\"s2a\", \"s2b\", \"s3b\"]]\neliminate_at = [\"s2b\"]\n\
+         latent_errors = { difference = 0, period = \"1ms\" }",
     );
-    assert_eq!(told(&watched).latent, []);
-    let told = told(&with_failure(&watched, ["right", "front"]));
-    assert_eq!(told.delivered, all());
-    // At 600 ms twelve frames have lost their copies, and each 100 ms it is as many more.
-    let times: Vec<u64> = told.latent.iter().map(|(at, _)| at / 100).collect();
-    assert_eq!(times, [6, 7, 8, 9]);
-    assert!(told.latent.windows(2).all(|pair| pair[1].1 - pair[0].1 >= 12), "{:?}", told.latent);
-    assert!(told.latent[0].1 > 10);
+    assert_ne!(one_way, whole);
+    let plan = plan(&one_way);
+    let view = Ethernet::first(&plan).expect("it has such a segment");
+    let stream = view.streams().next().expect("there is one");
+    let copies = |switch: u16| view.copies_at(&stream, switch).expect("there are ways");
+    // s1, s2a, s2b, s3a, s3b, s4: two come together at s2b, and one goes on from there.
+    assert_eq!([0, 1, 2, 3, 4, 5].map(copies), [1, 1, 2, 1, 1, 2].map(Some));
+    assert_eq!(view.copies_to(&stream, stream.hop.to[0]), Ok(Some(2)));
+    // None is missing as long as all links are whole, and with one link down the next copy is.
+    assert_eq!(told(&one_way).latent, []);
+    let failing =
+        one_way.replacen("switches = [", "failures = [{ link = [\"s2a\", \"s2b\"], at = \"50ms\" }]\nswitches = [", 1);
+    let told = told(&failing);
+    assert_eq!(told.delivered, (0..100).collect::<Vec<_>>());
+    let names: Vec<String> = told.latent_at.iter().map(|node| plan.node_name(*node)).collect();
+    assert_eq!(names, ["s2b"], "the receiver still has its two");
 }
 
 #[test]
@@ -269,7 +307,7 @@ fn over_lossy_links_as_many_frames_come_as_the_ways_let_expect() {
     let share = told.delivered.len() as f64 / 60_000.0;
     assert!((share / COMES - 1.0).abs() < 0.01, "{share}");
     // Late copies may be delivered behind later frames, and none is twice.
-    let once: std::collections::BTreeSet<_> = told.delivered.iter().collect();
+    let once: BTreeSet<_> = told.delivered.iter().collect();
     assert_eq!(once.len(), told.delivered.len());
     let risks = bounded(&plan(LOSSY)).risks;
     let lost = risks.iter().find_map(|risk| match risk.cause {
@@ -279,11 +317,37 @@ fn over_lossy_links_as_many_frames_come_as_the_ways_let_expect() {
     assert_eq!(lost, Some(((1.0 - COMES) * 1e9).ceil() as u64), "{risks:?}");
 }
 
-#[test]
-fn where_copies_meet_one_goes_on() {
+/// The same for 100 ms over links that lose nothing.
+fn lossless() -> String {
     let start = LOSSY.find("frame_losses").expect("it has them");
     let end = LOSSY.find("[[nodes]]").expect("it has nodes");
-    let whole = format!("{}{}", &LOSSY[..start], &LOSSY[end..]).replace("60s", "100ms");
+    format!("{}{}", &LOSSY[..start], &LOSSY[end..]).replace("60s", "100ms")
+}
+
+/// Switches take the last number alone, where each frame comes after all copies of the one before.
+#[test]
+fn where_copies_meet_one_goes_on_by_match_recovery_too() {
+    let by_match = lossless().replace("history = 64", "recovery = \"match\"");
+    let told = told(&by_match);
+    assert_eq!(told.delivered, (0..100).collect::<Vec<_>>());
+    assert_eq!(told.discarded, BTreeMap::from([(DiscardReason::CopyEliminated, 300)]));
+    assert_eq!(bounded(&plan(&by_match)).risks, []);
+    // A copy over a slow rung comes behind the next frame, and is passed on once more.
+    let slow = by_match.replace("[\"s2a\", \"s2b\"] }", "[\"s2a\", \"s2b\"], propagation_delay = \"1100us\" }");
+    assert_ne!(slow, by_match);
+    let twice = self::told(&slow);
+    assert!(
+        twice.discarded[&DiscardReason::CopyEliminated] < 300 || twice.delivered.len() > 100,
+        "{:?}",
+        twice.discarded
+    );
+    let risks = bounded(&plan(&slow)).risks;
+    assert!(risks.iter().any(|risk| matches!(risk.cause, Cause::Skew { remedy: SkewRemedy::Vector, .. })), "{risks:?}");
+}
+
+#[test]
+fn where_copies_meet_one_goes_on() {
+    let whole = lossless();
     let all = told(&whole);
     assert_eq!(all.delivered, (0..100).collect::<Vec<_>>());
     // At s2a the copy over s2b, at s2b that over s2a, and at s4 the second.

@@ -3,13 +3,14 @@
 use chronoseal_core::{Duration, NodeId, PortId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_nodes::end_system::{
-    Application, CarriedPdu, DatagramConfig, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig,
-    TalkerTiming, TaskRun, VirtualLinkConfig,
+    Application, CarriedPdu, DatagramConfig, EndSystemConfig, ListenerConfig, ReceiveWindow, Replication, SendSlot,
+    TalkerConfig, TalkerTiming, TaskRun, VirtualLinkConfig,
 };
 use chronoseal_nodes::reassembly::ReassemblyConfig;
 use chronoseal_nodes::{ClusterConfig, Protection, SyncConfig, TimeAwareConfig};
 use chronoseal_scenario::plan::{
-    Dispatch, Ethernet, EthernetStream, Fidelity, NetworkName, StreamClass, SwitchHop, Sync, TimeAwarePlan, VirtualLink,
+    Dispatch, Ethernet, EthernetStream, Fidelity, NetworkName, RecoveryConfig, StreamClass, SwitchHop, Sync,
+    TimeAwarePlan, VirtualLink,
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MAX, HEADER_LEN};
 use chronoseal_wire::{udp, virtual_link};
@@ -241,7 +242,7 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
     let passes = target.hop.protection.is_none() && !delivers;
     ListenerConfig {
         is_virtual_link: target.class.virtual_link().is_some(),
-        replication: target.copies.replication(),
+        replication: replication(view, target, node),
         second_windows,
         fills_slots: target.hop.previous.is_none() && target.stream.application.is_none(),
         carried: carried(target),
@@ -250,6 +251,17 @@ fn listener(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStrea
         hands_over: gateway::hand_over(view.plan, target.stream, target.hop, node),
         supervision: gateway::supervision(target.stream, node),
         ..ListenerConfig::new(id, ct_id, windows, if passes { Protection::NONE } else { protection(view, target) })
+    }
+}
+
+/// How a receiver tells copies apart. Switches that eliminate some leave fewer of them for it to count.
+fn replication(view: Ethernet<'_>, target: &EthernetStream<'_>, node: NodeId) -> Option<Replication> {
+    match target.copies.replication()? {
+        Replication::Tagged(recovery) => {
+            let ways = view.copies_to(target, node).ok().flatten().unwrap_or(recovery.ways);
+            Some(Replication::Tagged(RecoveryConfig { ways, ..recovery }))
+        }
+        of_networks @ Replication::Networks { .. } => Some(of_networks),
     }
 }
 

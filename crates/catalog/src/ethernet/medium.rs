@@ -125,9 +125,14 @@ fn rate_constrained(network: &EthernetSegment, link: &VirtualLink) -> RouteClass
 }
 
 /// Where copies of a stream's frames become one.
-fn recoveries(stream: &EthernetStream<'_>) -> Vec<((usize, StreamId), RecoveryConfig)> {
+fn recoveries(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Vec<((usize, StreamId), RecoveryConfig)> {
     let Copies::Ways { recovering, recovery, .. } = stream.copies else { return Vec::new() };
-    recovering.iter().map(|switch| ((usize::from(*switch), stream.id), *recovery)).collect()
+    let of_switch = |switch: &u16| {
+        // Where it depends on the order of copies, nothing counts them.
+        let ways = view.copies_at(stream, *switch).ok().flatten().unwrap_or(recovery.ways);
+        ((usize::from(*switch), stream.id), RecoveryConfig { ways, ..*recovery })
+    };
+    recovering.iter().map(of_switch).collect()
 }
 
 /// The switches with their links.
@@ -201,7 +206,7 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
         secured,
         failures,
         frame_losses,
-        recoveries: view.streams().flat_map(|stream| recoveries(&stream)).collect(),
+        recoveries: view.streams().flat_map(|stream| recoveries(view, &stream)).collect(),
         routes,
         ct_marker: network.ct_marker,
         beacon: (network.sync == Sync::Beacon)

@@ -48,6 +48,10 @@ impl Network {
         };
         // All switches have the time in which the run is counted.
         let at = LocalTime::ZERO + now.since_zero();
+        if let Some(missing) = recovery.latent_error(at) {
+            let event = Event { value: missing, ..Event::of(EventKind::LatentError, stream, 0) };
+            out.push(MediumOutput::Event { node: self.judges[line], event, frame: None });
+        }
         match recovery.refuses(tag.sequence, at) {
             None => {
                 let _ = recovery.take(tag.sequence, at);

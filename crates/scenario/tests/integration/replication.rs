@@ -70,16 +70,11 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
         "ways = [[\"left\"], [\"left\", \"right\", \"front\", \"left\"]], eliminate_at = [\"rear\"]",
     ),
     (
-        "elimination_by_match",
-        Code::NotYet,
-        WAYS,
-        "ways = [[\"left\"], [\"right\"]], eliminate_at = [\"rear\"], recovery = \"match\"",
-    ),
-    (
         "elimination_and_latent_errors",
-        Code::NotYet,
+        Code::BadReplication,
         WAYS,
-        "ways = [[\"left\"], [\"right\"]], eliminate_at = [\"rear\"], latent_errors = { difference = 3 }",
+        "ways = [[\"left\"], [\"right\"], [\"left\", \"right\"], [\"right\", \"left\"]], eliminate_at = [\"left\", \"right\"], \
+         latent_errors = { difference = 3 }",
     ),
     (
         "frame_losses_of_no_link",

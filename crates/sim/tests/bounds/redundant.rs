@@ -411,7 +411,8 @@ fn ladder(seed: u64) -> String {
     eliminating.extend((below(rng, 2) == 0).then(|| "end".to_owned()));
     for stream in 0..2 + below(rng, 4) {
         let period_ms = one_of(rng, &[2, 4, 5, 10]);
-        let recovery = one_of(rng, &["", ", history = 64", ", reset_timeout = \"1ms\""]);
+        let by_vector = one_of(rng, &["", ", history = 64", ", reset_timeout = \"1ms\""]);
+        let recovery = if seed % 4 == 3 { ", recovery = \"match\"" } else { by_vector };
         write!(
             text,
             "[[streams]]\nname = \"s{stream}\"\nfrom = \"n{}\"\nto = [{}]\nperiod = \"{period_ms}ms\"\nlength = \"{}B\"\n{}\

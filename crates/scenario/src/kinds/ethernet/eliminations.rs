@@ -7,9 +7,11 @@
 
 use std::collections::BTreeSet;
 
+use chronoseal_media::recovery::RecoveryConfig;
+
 use super::networks::NetworkName;
-use super::replication::{RecoverySpec, ReplicationSpec};
-use super::ways::{self, StreamWay};
+use super::replication::ReplicationSpec;
+use super::ways::{self, CopyCount, StreamWay};
 use super::wiring::{SwitchHop, Wiring};
 use super::{Memo, routes};
 use crate::kinds::{Context, Place, Segment};
@@ -24,44 +26,14 @@ pub(super) fn named(
     context: &mut Context<'_>,
 ) -> BTreeSet<u16> {
     let at = table.clone().key("eliminate_at");
-    let named = routes::named(&at, &replication.eliminate_at, memo, context);
-    if replication.eliminate_at.is_empty() {
-        return BTreeSet::new();
-    }
-    let mut not_yet = |key: &'static str, message: &str, help: &str| {
-        let other = table.clone().key(key);
-        context.report_both(
-            Code::NotYet,
-            (&at, "eliminates here"),
-            (&other, "with this"),
-            message.to_owned(),
-            help.to_owned(),
-        );
-    };
-    if replication.recovery == RecoverySpec::Match {
-        not_yet(
-            "recovery",
-            "switches eliminate copies by vector recovery only so far: the match compares with the last number alone, and copies of \
-             several frames can meet in a switch",
-            "leave `recovery` out, or leave `eliminate_at` out",
-        );
-    }
-    if replication.latent_errors.is_some() {
-        not_yet(
-            "latent_errors",
-            "where switches eliminate copies, how many come to a receiver depends on which of them was first, so that those that stay \
-             away cannot be counted",
-            "leave `latent_errors` out, or leave `eliminate_at` out",
-        );
-    }
-    named.into_iter().collect()
+    routes::named(&at, &replication.eliminate_at, memo, context).into_iter().collect()
 }
 
 /// Whether the ways of a stream and the switches that eliminate its copies fit together.
 pub(super) fn check(
     (segment, stream): (&Segment<'_>, &str),
     at: &Place<'_>,
-    (ways, recovering): (&[StreamWay], &BTreeSet<u16>),
+    (ways, recovering, recovery): (&[StreamWay], &BTreeSet<u16>, &RecoveryConfig),
     wiring: &Wiring,
     context: &mut Context<'_>,
 ) {
@@ -125,6 +97,22 @@ pub(super) fn check(
             format!("two of the ways of stream `{stream}` are the same"),
             "one twice",
             "leave one of them out",
+        );
+    } else if recovery.latent.is_some() {
+        // It depends at two such switches themselves, so that nobody behind them has to be asked.
+        let count = CopyCount { hops: &joined, wiring, recovers: &eliminates };
+        let Some(one) = recovering.iter().find(|switch| count.at(**switch).is_none()) else { return };
+        context.report_both(
+            Code::BadReplication,
+            (&at.clone().key("latent_errors"), "counts copies"),
+            (&at.clone().key("eliminate_at"), "eliminates them before"),
+            format!(
+                "how many copies of a frame of stream `{stream}` come to `{}` depends on which is first, since a neighbour that eliminates \
+                 them too sends none back; latent errors are counted where each frame comes over as many paths as the others (IEEE \
+                 802.1CB-2017 §7.4.4)",
+                name(*one)
+            ),
+            "leave `latent_errors` out, or lead the ways so that no two switches of `eliminate_at` send copies to each other",
         );
     }
 }

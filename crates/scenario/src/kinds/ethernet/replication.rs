@@ -183,13 +183,13 @@ pub(super) fn judge(
     context: &mut Context<'_>,
 ) {
     let Some(EthernetHop { copies, over, .. }) = hop.facet.get() else { return };
-    let Copies::Ways { recovering, .. } = copies else { return };
+    let Copies::Ways { recovering, recovery, .. } = copies else { return };
     shaped_behind(segment, network, (stream, at), context);
     let ways = copies.routes(&network.wiring, over.as_deref(), hop.from, &hop.to);
     // A way that there is not is a problem of its own.
     let Ok(ways) = ways else { return };
     if !recovering.is_empty() {
-        eliminations::check((segment, stream), at, (&ways, recovering), &network.wiring, context);
+        eliminations::check((segment, stream), at, (&ways, recovering, recovery), &network.wiring, context);
         return;
     }
     let mut taken: Vec<(usize, usize)> = Vec::new();

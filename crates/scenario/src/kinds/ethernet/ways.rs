@@ -6,7 +6,7 @@ use chronoseal_core::NodeId;
 
 use super::networks::NetworkName;
 use super::plan::{Ethernet, EthernetStream, FailingLink};
-use super::wiring::{RouteError, SwitchHop};
+use super::wiring::{RouteError, SwitchHop, Wiring};
 
 /// One of the ways of a stream's copies.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,6 +66,32 @@ impl Ethernet<'_> {
         Ok(joined(&self.ways(stream)?, &|switch| stream.copies.recovers(switch)))
     }
 
+    /// How many copies of each frame of a stream come to a switch as long as nothing fails; `None` if that depends on which of them
+    /// comes first to a switch before it.
+    ///
+    /// # Errors
+    /// As [`Self::ways`].
+    pub fn copies_at(self, stream: &EthernetStream<'_>, switch: u16) -> Result<Option<u16>, RouteError> {
+        self.counted(stream, |count| count.at(switch))
+    }
+
+    /// [`Self::copies_at`] for a receiver.
+    ///
+    /// # Errors
+    /// As [`Self::ways`].
+    pub fn copies_to(self, stream: &EthernetStream<'_>, receiver: NodeId) -> Result<Option<u16>, RouteError> {
+        self.counted(stream, |count| count.to(receiver))
+    }
+
+    fn counted(
+        self,
+        stream: &EthernetStream<'_>,
+        count: impl FnOnce(CopyCount<'_>) -> Option<u16>,
+    ) -> Result<Option<u16>, RouteError> {
+        let recovers = |switch| stream.copies.recovers(switch);
+        Ok(count(CopyCount { hops: &self.hops(stream)?, wiring: &self.segment.wiring, recovers: &recovers }))
+    }
+
     /// True if a stream's way, or a branch of one of its ways, leads over a link.
     pub fn passes(self, stream: &EthernetStream<'_>, link: FailingLink) -> bool {
         let leads = |way: &StreamWay| stream.hop.to.iter().any(|node| way.links_to(stream, *node).contains(&link));
@@ -112,6 +138,49 @@ impl Ethernet<'_> {
             })
             .sum();
         (1.0 - comes).clamp(0.0, 1.0)
+    }
+}
+
+/// How many copies of each frame come where, as long as nothing fails.
+///
+/// A switch that eliminates copies sends one over each of its lines, but none back to the switch from which the first one came: where
+/// two such switches send copies to each other, how many come depends on which of them was first.
+pub(super) struct CopyCount<'a> {
+    /// Those of [`joined`], by which no copy comes twice to a switch that does not eliminate it.
+    pub hops: &'a [(NetworkName, SwitchHop)],
+    /// Of the segment.
+    pub wiring: &'a Wiring,
+    /// Which switches eliminate copies.
+    pub recovers: &'a dyn Fn(u16) -> bool,
+}
+
+impl CopyCount<'_> {
+    /// To a switch; `None` if it depends.
+    pub(super) fn at(&self, switch: u16) -> Option<u16> {
+        self.entries(switch).map(|entry| self.by(entry)).sum()
+    }
+
+    /// To a station of a switch; `None` if it depends.
+    pub(super) fn to(&self, receiver: NodeId) -> Option<u16> {
+        let switch = self.wiring.switch_of(receiver);
+        if (self.recovers)(switch) {
+            return Some(1);
+        }
+        self.entries(switch).filter(|entry| entry.to.contains(&receiver)).map(|entry| self.by(entry)).sum()
+    }
+
+    /// By the line of one entry.
+    fn by(&self, entry: &SwitchHop) -> Option<u16> {
+        let Some(line) = entry.trunk else { return Some(1) };
+        let before = self.wiring.trunks[line].from(entry.switch);
+        if (self.recovers)(before) {
+            return (!self.entries(before).any(|entry| entry.trunk == Some(line))).then_some(1);
+        }
+        self.entries(before).filter(|entry| entry.onward.contains(&line)).map(|entry| self.by(entry)).sum()
+    }
+
+    fn entries(&self, switch: u16) -> impl Iterator<Item = &SwitchHop> {
+        self.hops.iter().map(|(_, hop)| hop).filter(move |hop| hop.switch == switch)
     }
 }
 

@@ -126,12 +126,12 @@ pub(super) fn ring(chance: &mut Chance, on: usize, network: &mut Network, style:
             // Where switches eliminate copies, ways are written in their order.
             if chance.percent(70) {
                 let back: Vec<String> = back.iter().rev().cloned().collect();
-                let history = chance.one(&["", ", history = 64"]);
+                let keys = replication(chance, *period, style);
                 let own_switch = name(to);
                 also(
                     own,
                     &format!(
-                        "replication = {{ ways = [[{}], [{}]], eliminate_at = [\"{own_switch}\"]{history} }}",
+                        "replication = {{ ways = [[{}], [{}]], eliminate_at = [\"{own_switch}\"]{keys} }}",
                         quoted(&forth),
                         quoted(&back)
                     ),
