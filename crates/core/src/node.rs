@@ -61,8 +61,9 @@ pub struct FramePart {
     pub attack: Option<AttackKind>,
 }
 
-/// Room a driver offers for one outgoing frame `[byte]`.
-pub const FRAME_LEN_MAX: usize = 1536;
+/// Room a driver offers for one outgoing frame `[byte]`: Ethernet's longest with a VLAN tag, a redundancy tag and MACsec has 1556
+/// without its checksum.
+pub const FRAME_LEN_MAX: usize = 1568;
 
 /// What happens to a node.
 #[derive(Debug)]

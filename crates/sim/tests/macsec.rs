@@ -129,6 +129,20 @@ fn whoever_is_on_the_wire_is_stopped_with_the_reason() {
     }
 }
 
+/// 14 of header, 4 of VLAN tag, 1500 of payload, 16 of SecTAG and 16 of check value.
+#[test]
+fn whoever_is_on_the_wire_holds_the_longest_frames_too() {
+    for (kind, attack, reason) in [
+        ("tamper", AttackKind::Tamper, DiscardReason::TagMismatch),
+        ("replay", AttackKind::Replay, DiscardReason::FreshnessTooOld),
+    ] {
+        let text = star("macsec = {}", "{ vlan = { pcp = 3 } }", &threat(kind, "link = \"sensor\""));
+        let seen = seen(&text.replace("length = \"46B\"", "length = \"1500B\""));
+        assert_eq!(seen.attacks, BTreeMap::from([((attack, reason.name().to_owned()), 10)]));
+        assert!((28..=30).contains(&seen.latencies[&StreamId(0)].len()));
+    }
+}
+
 #[test]
 fn whoever_brings_a_port_along_is_stopped_before_the_schedule_is_asked() {
     for (kind, attack) in [("spoof", AttackKind::Spoof), ("replay", AttackKind::Replay)] {

@@ -54,12 +54,6 @@ const CASES: &[(&str, Code, &str, &str)] = &[
         "links = [\n  { between = [\"left\", \"right\"], macsec = true",
     ),
     (
-        "macsec_attacker_with_long_frames",
-        Code::NotYet,
-        "[[streams]]",
-        "[[threats]]\nname = \"mallory\"\nkind = \"tamper\"\nstream = \"picture\"\nat = { link = \"a\" }\n[[streams]]",
-    ),
-    (
         "macsec_and_attacked_clock",
         Code::NotYet,
         "[[streams]]",

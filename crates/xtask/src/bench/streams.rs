@@ -15,7 +15,7 @@ const HOSTS: usize = 10;
 /// Simulated times after which the memory is looked at `[ms]`: what waits then differs, and nothing else.
 const WAITING_MS: [u64; 2] = [100, 600];
 /// Room for the bytes of a frame, as `chronoseal_core::node::FRAME_LEN_MAX` has it `[byte]`.
-const FRAME_CAPACITY: u64 = 1536;
+const FRAME_CAPACITY: u64 = 1568;
 
 /// Prints both tables.
 pub(super) fn run(root: &Path, runs: usize) -> TaskResult {

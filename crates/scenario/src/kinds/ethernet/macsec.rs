@@ -15,7 +15,7 @@ use super::macsec_spec::{CipherSuiteSpec, ConfidentialitySpec, MacsecSpec, Proce
 use super::plan::{EthernetSegment, Sync};
 use super::spec::EthernetSegmentSpec;
 use super::wiring::LinkParameters;
-use crate::kinds::{Context, OnSegment, Place, Segment, SegmentRequest, Table};
+use crate::kinds::{Context, Place, SegmentRequest, Table};
 use crate::limits::*;
 use crate::problem::Code;
 use crate::shape::shortened;
@@ -141,16 +141,13 @@ pub(super) fn of_link(
 }
 
 /// Whether attackers on protected links can be followed there, one report for each link.
-pub(super) fn check(
-    segment: &Segment<'_>,
-    network: &EthernetSegment,
-    streams: &[OnSegment<'_>],
-    context: &mut Context<'_>,
-) {
+pub(super) fn check(network: &EthernetSegment, context: &mut Context<'_>) {
     let spec = context.spec();
     for (number, node) in spec.nodes.iter().enumerate() {
         let id = NodeId(number as u16);
-        let Some(macsec) = network.link_of(id).parameters.macsec else { continue };
+        if network.link_of(id).parameters.macsec.is_none() {
+            continue;
+        }
         let on_wire = spec.threats.iter().position(|threat| threat.at == Some(PlaceSpec::Link(node.name.clone())));
         if let Some(threat) = on_wire.filter(|_| network.sync == Sync::Gptp) {
             context.report(
@@ -165,9 +162,6 @@ pub(super) fn check(
                 "write `macsec = false` for the link, or another place for the attacker",
             );
         }
-        let len = |stream: &OnSegment<'_>| stream.hop.frame_len + stream.protection.overhead_bytes();
-        let sent = streams.iter().filter(|stream| stream.hop.from == id);
-        let Some(longest) = sent.max_by_key(|stream| len(stream)) else { continue };
         let sits_there = |(_, threat): &(usize, &ThreatSpec)| threat.at == Some(PlaceSpec::Link(node.name.clone()));
         let there = || spec.threats.iter().enumerate().filter(sits_there);
         let babbles = |(_, threat): &(usize, &ThreatSpec)| matches!(threat.kind, ThreatKindSpec::Babble);
@@ -186,22 +180,11 @@ pub(super) fn check(
                 "write a scenario for each of the two, or `macsec = false` for the link",
             );
         }
-        let protected = len(longest) as usize + macsec.added_bytes() as usize;
-        if protected > FRAME_CAPACITY {
-            context.report(
-                Code::NotYet,
-                &at(first),
-                format!(
-                    "a frame of `{}` has {protected}B with MACsec on `{}`, and an attacker on a link holds {FRAME_CAPACITY}B at most",
-                    shortened(longest.name),
-                    segment.name
-                ),
-                "gets too long frames",
-                format!("write a `length` that is {}B shorter, or `macsec = false` for the link", protected - FRAME_CAPACITY),
-            );
-        }
     }
 }
+
+// Whoever holds a frame of a protected link has room for the longest.
+const _: () = assert!(FRAME_LEN_MAX as usize + VLAN_TAG_LEN + R_TAG_LEN + overhead_len(true) <= FRAME_CAPACITY);
 
 /// Longest and shortest frame without checksum, between which processing differs most `[byte]`.
 const LEN_SPREAD: i64 = FRAME_LEN_MAX as i64 + VLAN_TAG_LEN as i64 + R_TAG_LEN as i64 - FRAME_LEN_MIN as i64;

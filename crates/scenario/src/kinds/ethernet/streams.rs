@@ -205,7 +205,7 @@ pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], contex
         let at = Place::new("streams").entry(stream.entry).key(segment.name);
         virtual_link_behind_ports(segment, (stream.name, &at), context);
     }
-    macsec::check(segment, network, streams, context);
+    macsec::check(network, context);
     classes::check(segment, streams, context);
     for stream in streams.iter_mut() {
         if let Some(hop) = stream.hop.facet.get_mut::<EthernetHop>() {
