@@ -67,7 +67,7 @@ codes! {
     ChooseOne = "scenario::choose-one",
     /// A period that does not divide the cluster cycle.
     PeriodNotDividing = "scenario::period-not-dividing",
-    /// An integration policy that the segment's other keys do not allow.
+    /// An integration policy, or a way of passing frames on, that the segment's other keys do not allow.
     BadIntegration = "scenario::bad-integration",
     /// An integration cycle that does not divide the cluster cycle.
     IntegrationCycleNotDividing = "scenario::integration-cycle-not-dividing",

@@ -43,7 +43,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("networks_of_no_segment", Code::BadNetworks, "networks = { a = [\"a1\", \"a2\"], b = [\"b1\", \"b2\"] }", ""),
     (
         "networks_slots_at_once",
-        Code::NotYet,
+        Code::BadIntegration,
         "class = { rate_constrained = { bag = \"4ms\", skew_max = \"2ms\" } }",
         "dispatch = \"immediate\"",
     ),

@@ -77,18 +77,18 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("receivers_missing", Code::MissingKey, "to = [\"logger\"]\n", ""),
     (
         "switches",
-        Code::NotYet,
+        Code::BadIntegration,
         "rate = \"1Gbit/s\"",
         "rate = \"1Gbit/s\"\ndispatch = \"immediate\"\nswitches = [\"front\", \"rear\"]",
     ),
     (
         "links",
-        Code::NotYet,
+        Code::BadIntegration,
         "rate = \"1Gbit/s\"",
         "rate = \"1Gbit/s\"\ndispatch = \"immediate\"\nlinks = [{ between = [\"cluster\", \"switch\"], rate = \"100Mbit/s\" }]",
     ),
     ("candidates_on_can", Code::NotYet, "duration = \"1s\"", "duration = \"1s\"\ncandidates = [\"none\"]"),
-    ("on_change_in_slots", Code::NotYet, "count = 2\nperiod = \"5ms\"", "on_change = { min_distance = \"5ms\" }"),
+    ("on_change_in_slots", Code::MissingKey, "count = 2\nperiod = \"5ms\"", "on_change = { min_distance = \"5ms\" }"),
     (
         "keys_two",
         Code::NotYet,

@@ -43,7 +43,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("over_no_switch", Code::UnknownName, "{ switches = [\"left\"] }", "{ switches = [\"lefd\"] }"),
     (
         "slots_that_are_passed_on_at_once",
-        Code::NotYet,
+        Code::BadIntegration,
         "backbone = { switches = [\"left\"] }",
         "backbone = { switches = [\"left\"], class = \"time-triggered\" }",
     ),

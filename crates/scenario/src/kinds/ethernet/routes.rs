@@ -44,11 +44,12 @@ pub(super) fn in_slots(request: &HopRequest<'_>, segment: &EthernetSegment, cont
         switches => format!("there are {switches} switches"),
     };
     context.report_both(
-        Code::NotYet,
+        Code::BadIntegration,
         (&request.stream.at(on), "needs slots"),
         (&Place::new("segments").key(on).key(ETHERNET).key("dispatch"), "passes frames on at once"),
         format!(
-            "stream `{name}` is time-triggered, and where {why}, slots are made only for switches that keep to a table"
+            "stream `{name}` is time-triggered, and where {why}, each switch has a time of its own at which it passes a frame on (SAE \
+             AS6802), which one that passes frames on at once does not keep"
         ),
         "write `dispatch = \"scheduled\"`, which is the default".to_owned(),
     );

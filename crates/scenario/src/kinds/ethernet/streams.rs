@@ -129,11 +129,17 @@ fn in_slots(request: &HopRequest<'_>, context: &mut Context<'_>) {
     let other_class = format!("{} = {{ class = {{ best_effort = {{}} }} }}", request.segment.name);
     if stream.spec.on_change.is_some() {
         context.report(
-            Code::NotYet,
+            Code::MissingKey,
             &stream.at("on_change"),
-            format!("stream `{}` has slots, which come with a period", shortened(&stream.spec.name)),
+            format!(
+                "stream `{}` is time-triggered: its slots are planned before and come with a period, whether or not a value has changed (SAE \
+                 AS6802)",
+                shortened(&stream.spec.name)
+            ),
             "without a period",
-            format!("write `period = \"…\"`, or `{other_class}`"),
+            format!(
+                "write `period = \"…\"` for its slots, and `application = {{ … }}` if its data are ready at other times, or `{other_class}`"
+            ),
         );
         return;
     }
