@@ -121,6 +121,8 @@ fn stream_meta(prepared: &Prepared<'_>, describers: &[Box<dyn Describe>], id: St
         stream.hops.iter().map(|hop| (own(hop), plan.protection_on(stream, hop))).collect();
     let first = stream.hops.first();
     let deadlines = stream.receivers.iter().filter_map(|receiver| stream.deadline_of(*receiver));
+    // A PDU in a frame with others comes as often as that frame.
+    let is_replicated = |hop: &HopPlan| describers[hop.segment.index()].is_replicated(hop.container().unwrap_or(id));
     // The message that tells freshness is sealed in a way of its own.
     let is_synchronisation = first.is_some_and(|hop| hop.class == SYNCHRONISATION);
     StreamMeta {
@@ -134,7 +136,7 @@ fn stream_meta(prepared: &Prepared<'_>, describers: &[Box<dyn Describe>], id: St
         segments: stream.hops.iter().map(|hop| hop.segment.0).collect(),
         is_judged,
         is_numbered: stream.is_relayed() || !stream.hops.iter().any(|hop| describers[hop.segment.index()].is_shared()),
-        is_replicated: stream.hops.iter().any(|hop| describers[hop.segment.index()].is_replicated(id)),
+        is_replicated: stream.hops.iter().any(is_replicated),
         is_lossy: stream.hops.iter().any(|hop| describers[hop.segment.index()].loses_frames()),
         counters: counters(plan, stream),
         allowances: allowances(plan, id),

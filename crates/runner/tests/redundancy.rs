@@ -66,6 +66,73 @@ fn copies_that_come_too_late_are_repeated_and_break_no_account() {
     assert_eq!((altitude.sent, altitude.in_time, altitude.copies.repeated), (125, 125, 125));
 }
 
+/// A gateway collects in a virtual link over networks of which B is slower than its gap.
+const COLLECTED: &str = r#"
+schema_version = 2
+name = "collected"
+duration = "400ms"
+[segments.bus.can]
+bit_rate = "1Mbit/s"
+[segments.net.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "20ms"
+sync = "ideal"
+class = { rate_constrained = { bag = "1ms" } }
+switches = ["a", "b"]
+networks = { a = ["a"], b = ["b"] }
+links = [
+  { between = ["gate", "a"] },
+  { between = ["gate", "b"] },
+  { between = ["one", "a"] },
+  { between = ["one", "b"], propagation_delay = "1500us" },
+]
+[[nodes]]
+name = "sensor"
+on = ["bus"]
+[[nodes]]
+name = "gate"
+on = ["bus", "net"]
+gateway = { delay = "20us", collect = [{ streams = ["m0", "m1"], on = "net", within = "1ms", net = { sub_virtual_link_of = "lead" } }] }
+[[nodes]]
+name = "one"
+on = ["net"]
+[[streams]]
+name = "lead"
+from = "gate"
+to = ["one"]
+period = "8ms"
+length = "100B"
+[[streams]]
+name = "m0"
+from = "sensor"
+to = ["one"]
+period = "10ms"
+length = "8B"
+bus = { id = "0x100" }
+[[streams]]
+name = "m1"
+from = "sensor"
+to = ["one"]
+period = "5ms"
+length = "8B"
+bus = { id = "0x101" }
+"#;
+
+#[test]
+fn pdus_of_a_frame_that_is_repeated_are_repeated_and_break_no_account() {
+    let whole = run(&COLLECTED.replace(", propagation_delay = \"1500us\"", ""));
+    for name in ["lead", "m0", "m1"] {
+        assert_eq!(account(&whole, name).copies.repeated, 0, "{name}");
+    }
+    assert!(account(&whole, "lead").copies.eliminated > 40);
+    let late = run(COLLECTED);
+    for name in ["lead", "m0", "m1"] {
+        let account = account(&late, name);
+        assert!(account.copies.repeated > 20, "{name}: {account:?}");
+        assert!(account.in_time >= account.sent - 1, "{name}: {account:?}");
+    }
+}
+
 /// The stream in slots of the same page, beside the virtual links, with clocks that need no beacon over A.
 fn with_slots() -> String {
     let page = include_str!("../../../docs/guide/redundancy.md");

@@ -357,7 +357,7 @@ impl EndSystem {
             Regulation::Free | Regulation::Numbered(_) => sealing.launch_at,
             Regulation::Own(regulator) => regulator.release(sealing.launch_at),
             Regulation::Shared { .. } => {
-                let lens = (talker.secured_len, talker.headers_len);
+                let lens = (len, talker.headers_len);
                 self.hold(sealing.launch_at, sealing.talker, frame, lens);
                 return None;
             }

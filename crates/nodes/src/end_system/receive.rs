@@ -77,7 +77,7 @@ impl EndSystem {
                     }
                 }
                 match self.listeners[index].container {
-                    Some(container) => self.begin_container(container, Some(index), payload),
+                    Some(container) => self.begin_container(container, Some(counter), payload),
                     None => self.begin_open(rx_at, index, payload, admitted),
                 }
             }

@@ -18,7 +18,7 @@ use serde_json::Value as Json;
 pub use crate::source::Step;
 pub use context::{Context, Place, Table};
 pub use request::{
-    CollectRequest, HopRequest, OnSegment, Segment, SegmentRequest, StreamRequest, SynchronisationRequest,
+    CollectRequest, HopRequest, OnSegment, OtherFrame, Segment, SegmentRequest, StreamRequest, SynchronisationRequest,
     ThreatRequest, TrafficRequest,
 };
 

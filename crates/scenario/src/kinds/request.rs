@@ -180,8 +180,22 @@ pub struct CollectRequest<'a> {
     pub table: Table<'a>,
     /// The frame's way over the segment.
     pub hop: &'a mut HopPlan,
-    /// All other frames there: where each is addressed, and how.
-    pub others: Vec<(Place<'a>, &'a HopPlan)>,
+    /// How far apart such frames are on average, at least.
+    pub every: Duration,
+    /// All other frames there.
+    pub others: Vec<OtherFrame<'a>>,
+}
+
+/// A frame that is on a segment beside one in which a gateway collects.
+pub struct OtherFrame<'a> {
+    /// Where it is addressed.
+    pub place: Place<'a>,
+    /// Which of the scenario's streams it is of; `None` for one that has no entry there.
+    pub entry: Option<usize>,
+    /// Distance of two of them.
+    pub period: Duration,
+    /// Its way over the segment.
+    pub hop: &'a mut HopPlan,
 }
 
 /// An attack, to be resolved.

@@ -5,11 +5,13 @@ use chronoseal_frameauth::NAME_LEN_MAX;
 use chronoseal_wire::container::HeaderType;
 
 use super::streams::Streams;
-use crate::kinds::{CollectRequest, Context, HopParts, HopRequest, Place, Room, Segment, StreamRequest, Table};
+use crate::kinds::{
+    CollectRequest, Context, HopParts, HopRequest, OtherFrame, Place, Room, Segment, StreamRequest, Table,
+};
 use crate::limits::{CLUSTER_CYCLE_MAX, PERIOD_MIN};
 use crate::plan::{
     CollectPlan, Contained, DeadlineKind, Facet, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan,
-    SegmentId, StreamPlan,
+    StreamPlan,
 };
 use crate::problem::Code;
 use crate::shape::shortened;
@@ -87,11 +89,11 @@ impl<'s> Context<'s> {
         segments: &[Segment<'s>],
         streams: &mut Streams,
         protections: &[ProtectionPlan],
-        announced: Option<&StreamPlan>,
+        mut announced: Option<&mut StreamPlan>,
     ) -> Vec<StreamPlan> {
         let spec = self.spec;
         let mut containers: Vec<StreamPlan> = Vec::new();
-        let mut tables: Vec<(SegmentId, Place<'s>)> = Vec::new();
+        let mut earlier: Vec<(Place<'s>, Duration)> = Vec::new();
         for (node, collects) in
             spec.nodes.iter().enumerate().filter_map(|(i, node)| Some((i, &node.gateway.as_ref()?.collect)))
         {
@@ -122,27 +124,29 @@ impl<'s> Context<'s> {
                 let on = self.find(&collect.on, &names, &of.place.clone().key("on"), "segment", "segments");
                 let Some(segment) = on.map(|on| &segments[on]) else { continue };
                 let Some(members) = self.collected_streams(&of, segment, streams, protections) else { continue };
-                let Some(mut container) = self.container(&of, segment, &members, streams, protections) else {
+                let Some((mut container, every)) = self.container(&of, segment, &members, streams, protections) else {
                     continue;
                 };
                 container.name = format!("{}.{}.{k}", nodes[node].name, segment.name);
                 self.container_name(&of, &container, protections);
-                let streams_on = streams
-                    .plans
-                    .iter()
-                    .zip(&streams.entries)
-                    .map(|(plan, entry)| (plan, Place::new("streams").entry(*entry).key(segment.name)));
-                let announced = announced.into_iter().map(|plan| (plan, Place::new("freshness").key("id")));
-                let earlier = containers.iter().zip(tables.iter().map(|(_, place)| place.clone()));
-                let others = streams_on.chain(announced).chain(earlier).flat_map(|(plan, place)| {
-                    let hops = plan.hops.iter().filter(|hop| hop.segment == segment.id);
-                    hops.map(move |hop| (place.clone(), hop))
+                let place = of.place.clone().key(segment.name);
+                let written = (streams.plans.iter_mut().zip(&streams.entries)).map(|(plan, entry)| {
+                    let place = Place::new("streams").entry(*entry).key(segment.name);
+                    (place, Some(*entry), plan.period, plan)
                 });
-                let table = Table::new(collect.segments.get(segment.name), of.place.clone().key(segment.name));
+                let announced = announced.as_deref_mut().into_iter();
+                let announced = announced.map(|plan| (Place::new("freshness").key("id"), None, plan.period, plan));
+                let earlier_ones = (containers.iter_mut().zip(&earlier))
+                    .map(|(plan, (place, every))| (place.clone(), None, *every, plan));
+                let others = written.chain(announced).chain(earlier_ones).flat_map(|(place, entry, period, plan)| {
+                    let hops = plan.hops.iter_mut().filter(|hop| hop.segment == segment.id);
+                    hops.map(move |hop| OtherFrame { place: place.clone(), entry, period, hop })
+                });
+                let table = Table::new(collect.segments.get(segment.name), place.clone());
                 let hop = &mut container.hops[0];
-                let mut request = CollectRequest { segment, table, hop, others: others.collect() };
+                let mut request = CollectRequest { segment, table, hop, every, others: others.collect() };
                 segment.kind.check_collect(&mut request, self);
-                tables.push((segment.id, of.place.clone().key(segment.name)));
+                earlier.push((place, every));
                 let id = StreamId((first + containers.len()) as u16);
                 for member in &members {
                     streams.plans[member.id.index()].hops[member.hop].facet = Facet::new(Contained { container: id });
@@ -218,7 +222,7 @@ impl<'s> Context<'s> {
         Some(members)
     }
 
-    /// The frame of an entry as a stream, its name still to be filled in.
+    /// The frame of an entry as a stream, its name still to be filled in, and how far apart two are on average, at least.
     fn container(
         &mut self,
         of: &Collecting<'s>,
@@ -226,7 +230,7 @@ impl<'s> Context<'s> {
         members: &[Member],
         streams: &Streams,
         protections: &[ProtectionPlan],
-    ) -> Option<StreamPlan> {
+    ) -> Option<(StreamPlan, Duration)> {
         let hops: Vec<&HopPlan> =
             members.iter().map(|member| &streams.plans[member.id.index()].hops[member.hop]).collect();
         let protection = self.common_protection(of, segment, members, streams, protections)?;
@@ -270,13 +274,14 @@ impl<'s> Context<'s> {
             payload_len: wanted,
             protection,
         };
+        let every = frames_apart(of, members, streams, wanted);
         let request = HopRequest {
             segment,
             table: Table::new(written, of.place.clone().key(segment.name)),
             stream: &stream,
             is_first: false,
             is_relayed: true,
-            collected_every: Some(frames_apart(of, members, streams, wanted)),
+            collected_every: Some(every),
             protection,
             protection_at: super::streams::protection_place(&stream, segment.name),
             is_sealed_here: protection.is_authenticated(),
@@ -288,7 +293,7 @@ impl<'s> Context<'s> {
         to.sort_unstable();
         to.dedup();
         let number = protections.iter().position(|known| std::ptr::eq(known, protection)).unwrap_or_default();
-        Some(StreamPlan {
+        let container = StreamPlan {
             name: String::new(),
             sender: of.gateway,
             sent_by: None,
@@ -318,7 +323,8 @@ impl<'s> Context<'s> {
                 previous: None,
                 protection: None,
             }],
-        })
+        };
+        Some((container, every))
     }
 
     /// How the frame is protected on its segment: as every stream in it is there.

@@ -73,10 +73,10 @@ impl<'s> Context<'s> {
         }
         let first_announced = streams.plans.len() + traffic.len();
         let number = StreamId(first_announced as u16);
-        let counted =
+        let mut counted =
             self.freshness(number, &nodes, &segments, &streams, &protections, key_name, group_key.as_ref(), duration);
         let first_container = first_announced + usize::from(counted.is_some());
-        let announced = counted.as_ref().map(|(_, stream)| stream);
+        let announced = counted.as_mut().map(|(_, stream)| stream);
         let containers = self.containers(first_container, &nodes, &segments, &mut streams, &protections, announced);
         let (attackers, threats) = self.threats(&nodes, &segments, &streams, &protections, duration);
         let fidelity = match spec.fidelity {

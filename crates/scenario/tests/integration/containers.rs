@@ -290,10 +290,70 @@ fn a_virtual_link_of_several_pdus_has_an_identifier_that_is_nobodys() {
     let taken = format!("{}{other}", as_link(&format!("ct_id = 1, {class}")));
     let (code, labels, message, _) = only_problem(&taken);
     assert_eq!((code, labels[0].as_str(), message.as_str()), (Code::BadCtId, "1", "identifier 1 is used twice"));
+}
+
+#[test]
+fn a_frame_of_several_pdus_can_share_a_virtual_link() {
+    let link_of = |stream: &StreamPlan| {
+        let hop = stream.hops.iter().find_map(|hop| hop.facet.get::<EthernetHop>());
+        hop.and_then(|hop| hop.class.virtual_link().copied()).unwrap()
+    };
+    let other = "[[streams]]\nname = \"t\"\nfrom = \"gate\"\nto = [\"b\"]\nperiod = \"10ms\"\nlength = \"60B\"\n\
+                 two = { class = { rate_constrained = {} } }\n";
+    let third = other
+        .replace("name = \"t\"", "name = \"u\"")
+        .replace("class = { rate_constrained = {} }", "sub_virtual_link_of = \"t\"");
     let shared = as_link("sub_virtual_link_of = \"t\"");
-    let (code, _, message, _) = only_problem(&format!("{shared}{other}"));
-    assert_eq!(code, Code::NotYet);
-    assert!(message.contains("cannot share the virtual link of another stream yet"), "{message}");
+    let plan = plan(&format!("{shared}{other}{third}"));
+    let own = link_of(container(&plan).1);
+    let of = |name: &str| link_of(plan.streams.iter().find(|stream| stream.name == name).unwrap());
+    assert_eq!((own, own), (of("t"), of("u")));
+    // Two that send every 10 ms and one that does each 5 ms at most, with a hundredth for the other clock: a third of that.
+    assert_eq!((own.ct_id, own.sub_links, own.bag), (1, 3, Duration::from_us(1_650)));
+    // The longest frame is that of several PDUs, 22 of headers, 128 and the number, with its checksum.
+    assert_eq!(own.lmax, 22 + 128 + 1 + 4);
+
+    let refused = |text: &str| {
+        let (code, labels, message, help) = only_problem(text);
+        assert_eq!(code, Code::BadVirtualLink, "{message}");
+        (labels[0].clone(), message, help)
+    };
+    let back = other.replace("from = \"gate\"\nto = [\"b\"]", "from = \"b\"\nto = [\"gate\"]");
+    let (label, message, _) = refused(&format!("{shared}{back}"));
+    assert_eq!(label, "\"t\"");
+    assert!(message.starts_with("the frame collected there is sent by `gate` and `t` by `b`"), "{message}");
+    let (_, message, _) = refused(&format!("{shared}{}", other.replace("rate_constrained = {}", "best_effort = {}")));
+    assert_eq!(message, "the frame collected there shares the virtual link of `t`, which is not rate-constrained");
+    let (_, message, help) =
+        refused(&format!("{shared}{}", other.replace("rate_constrained = {}", "rate_constrained = { bag = \"4ms\" }")));
+    assert!(
+        message.starts_with("the 2 sub-virtual links of `t` send more often than a bandwidth allocation gap of 4ms"),
+        "{message}"
+    );
+    assert!(help.contains("write `bag = \"2.475ms\"` for `t`"), "{help}");
+    let (_, message, _) = refused(&format!(
+        "{shared}{}",
+        other.replace("rate_constrained = {}", "rate_constrained = { lmax = \"100B\" }")
+    ));
+    assert_eq!(
+        message,
+        "the frame collected there has 155B with its protection and checksum, and `lmax` of its virtual link is 100B"
+    );
+    let (label, message, _) = refused(&format!("{}{other}{third}", as_link("sub_virtual_link_of = \"u\"")));
+    assert_eq!(
+        (label.as_str(), message.as_str()),
+        ("\"u\"", "the frame collected there shares the virtual link of `u`, which has none of its own")
+    );
+    let (_, message, _) = refused(&format!("{}{other}", as_link("sub_virtual_link_of = \"t\", ct_id = 7")));
+    assert!(message.contains("which says what their virtual link is"), "{message}");
+    let (code, _, message, _) = only_problem(&format!("{}{other}", as_link("sub_virtual_link_of = \"tt\"")));
+    assert_eq!(code, Code::UnknownName, "{message}");
+    // A fifth queue is one too many.
+    let more: String =
+        ["u", "v", "w"].map(|name| third.replace("name = \"u\"", &format!("name = \"{name}\""))).concat();
+    let (label, message, _) = refused(&format!("{shared}{other}{more}"));
+    assert_eq!(label, "\"t\"");
+    assert!(message.contains("would have 5 sub-virtual links"), "{message}");
 }
 
 #[test]

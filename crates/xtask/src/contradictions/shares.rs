@@ -73,7 +73,12 @@ const FEATURES: &[Feature] = &[
     feature("several PDUs in a frame", |text| text.contains("collect = [{")),
     feature("several PDUs in a frame of a virtual link, or with copies", |text| {
         let entries = text.split("collect = [{").skip(1).filter_map(|rest| rest.lines().next());
-        entries.into_iter().any(|entry| entry.contains("rate_constrained") || entry.contains("replication = "))
+        let is_numbered = ["rate_constrained", "replication = ", "sub_virtual_link_of = "];
+        entries.into_iter().any(|entry| is_numbered.iter().any(|key| entry.contains(key)))
+    }),
+    feature("several PDUs in a frame of a virtual link that streams share", |text| {
+        let entries = text.split("collect = [{").skip(1).filter_map(|rest| rest.lines().next());
+        entries.into_iter().any(|entry| entry.contains("sub_virtual_link_of = "))
     }),
     feature("CAN", |text| text.contains(".can]") || text.contains("network.can_bus")),
     feature("CAN-FD", |text| text.contains("\"fd-brs\"") || text.contains("\"fd\"")),

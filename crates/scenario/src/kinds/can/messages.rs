@@ -221,11 +221,11 @@ pub(super) fn collect(request: &CollectRequest<'_>, context: &mut Context<'_>) {
         _ => None,
     };
     let is_taken = |facet: &Facet| id_of(facet) == Some(id) || answers(facet) == Some(id);
-    if let Some((place, _)) = request.others.iter().find(|(_, other)| is_taken(&other.facet)) {
+    if let Some(other) = request.others.iter().find(|other| is_taken(&other.hop.facet)) {
         context.report_both(
             Code::BadCanId,
             (&request.table.at("id"), "again here"),
-            (place, "first here"),
+            (&other.place, "first here"),
             format!("the frame collected on `{}` has the identifier {:#x} of another", request.segment.name, id.raw()),
             "two senders of one identifier destroy each other's frames: give it one of its own",
         );

@@ -11,23 +11,19 @@ use crate::problem::Code;
 /// What problems call such a frame.
 const NAME: &str = "the frame collected there";
 
-/// Whether the frame can be sent whenever there is one, and has an address of its own; it is given the identifier of its virtual link.
+/// Whether the frame can be sent whenever there is one, and has an address of its own; it is given its virtual link, or the identifier of it.
 pub(super) fn check(request: &mut CollectRequest<'_>, context: &mut Context<'_>) {
-    routes::check_collected(request, context);
     let name = request.segment.name;
     let Some(network) = request.segment.facet::<EthernetSegment>() else { return };
-    let Some(EthernetHop { class, .. }) = request.hop.facet.get().cloned() else { return };
     let spec: Option<EthernetStreamSpec> = request.table.read(context);
-    if spec.is_some_and(|spec| spec.sub_virtual_link_of.is_some()) {
-        context.report(
-            Code::NotYet,
-            &request.table.at(sub_virtual_links::KEY),
-            format!("frames collected on `{name}` cannot share the virtual link of another stream yet"),
-            "shared",
-            format!("write `{name} = {{ class = {{ rate_constrained = {{}} }} }}` for the entry of `collect`"),
-        );
+    let leader = spec.and_then(|spec| spec.sub_virtual_link_of);
+    if let Some(leader) = &leader
+        && !sub_virtual_links::join_collected(request, leader, context)
+    {
         return;
     }
+    routes::check_collected(request, context);
+    let Some(EthernetHop { class, .. }) = request.hop.facet.get().cloned() else { return };
     if class.is_time_triggered() {
         context.report(
             Code::BadGateway,
@@ -43,8 +39,10 @@ pub(super) fn check(request: &mut CollectRequest<'_>, context: &mut Context<'_>)
         if !network.ports.is_plain() {
             streams::virtual_link_behind_ports(request.segment, (NAME, &request.table.at("class")), context);
         }
-        identify(request, network.sync_id, context);
-        let hops = request.others.iter().map(|(_, hop)| *hop).chain([&*request.hop]);
+        if leader.is_none() {
+            identify(request, network.sync_id, context);
+        }
+        let hops = request.others.iter().map(|other| &*other.hop).chain([&*request.hop]);
         let own = hops.filter(|hop| hop.from == request.hop.from);
         let at = |_| request.table.at("class");
         virtual_links::check_output(request.segment, network, own, at, context);
@@ -55,7 +53,7 @@ pub(super) fn check(request: &mut CollectRequest<'_>, context: &mut Context<'_>)
 /// Gives the virtual link its identifier: that written, or the first that is free.
 fn identify(request: &mut CollectRequest<'_>, sync_id: u16, context: &mut Context<'_>) {
     let of = |hop: &EthernetHop| hop.class.ct_id();
-    let taken: BTreeSet<u16> = request.others.iter().filter_map(|(_, other)| of(other.facet.get()?)).collect();
+    let taken: BTreeSet<u16> = request.others.iter().filter_map(|other| of(other.hop.facet.get()?)).collect();
     let Some(hop) = request.hop.facet.get_mut::<EthernetHop>() else { return };
     match hop.class.ct_id() {
         Some(0) | None => {
@@ -79,14 +77,14 @@ fn identify(request: &mut CollectRequest<'_>, sync_id: u16, context: &mut Contex
             "write another, or another `sync_id`",
         ),
         Some(id) if taken.contains(&id) => {
-            let other = request.others.iter().find(|(_, other)| other.facet.get().and_then(of) == Some(id));
+            let other = request.others.iter().find(|other| other.hop.facet.get().and_then(of) == Some(id));
             let message = format!("identifier {id} is used twice");
             let at = request.table.at("ct_id");
             match other {
-                Some((place, _)) => context.report_both(
+                Some(other) => context.report_both(
                     Code::BadCtId,
                     (&at, "taken"),
-                    (place, "by this"),
+                    (&other.place, "by this"),
                     message,
                     "write another, or leave `ct_id` out",
                 ),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::chance::Chance;
-use super::{Collect, Family, Kind, Network, Node, Segment, Stream, Style};
+use super::{Collect, Family, Kind, Network, Node, Segment, Stream, Style, sharing};
 
 /// Periods `[us]`: what collides often, and what hardly ever keeps its phase.
 const PERIODS_US: [i64; 8] = [2_000, 2_500, 4_000, 5_000, 7_919, 10_000, 12_345, 20_000];
@@ -397,7 +397,8 @@ pub(super) fn collect_with_numbers(chance: &mut Chance, network: &mut Network) {
             let class = format!(
                 "class = {{ rate_constrained = {{ {gap}priority = \"{priority}\", jitter = \"{jitter}\" }} }} }}"
             );
-            network.collects[index].keys.replace_range(at.., &class);
+            let shared = sharing::lead(chance, network, index, &class);
+            network.collects[index].keys.replace_range(at.., &shared.unwrap_or(class));
         }
     }
 }

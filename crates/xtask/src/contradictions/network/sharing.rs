@@ -1,9 +1,10 @@
 //! Streams that take turns in the gaps of one virtual link (ARINC 664 part 7), each with a queue of its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::chance::Chance;
-use super::{Network, Stream, Style};
+use super::redundancy::quoted;
+use super::{Collect, Network, Stream, Style};
 
 /// Most streams of one virtual link.
 const SHARERS_MAX: i64 = 4;
@@ -106,4 +107,38 @@ fn companion(chance: &mut Chance, leader: &Stream, (index, on): (i64, usize), se
         pdu_len: length + if is_secured { 24 } else { 0 },
         alone: BTreeMap::new(),
     }
+}
+
+/// Lets a stream of the gateway's own say of what class the frames are in which it collects, and gives how they share its virtual link.
+pub(super) fn lead(chance: &mut Chance, network: &mut Network, collect: usize, class: &str) -> Option<String> {
+    let Collect { gateway, on, streams, .. } = &network.collects[collect];
+    let (gateway, on) = (*gateway, *on);
+    let in_it = network.streams.iter().filter(|stream| streams.contains(&stream.index));
+    let ends: Vec<usize> = in_it.filter_map(|stream| Some(network.ends(stream, on)?.1)).flatten().collect();
+    let to: Vec<usize> = ends.into_iter().collect::<BTreeSet<usize>>().into_iter().collect();
+    if to.iter().any(|node| network.nodes[*node].on != [on]) || !chance.percent(60) {
+        return None;
+    }
+    let index = network.streams.iter().map(|stream| stream.index).max().unwrap_or(0) + 1;
+    let (period, length) = (chance.one(&[2_500, 5_000, 10_000, 12_345]), chance.range(46, 400));
+    let names: Vec<String> = to.iter().map(|node| format!("n{node}")).collect();
+    let table = format!(
+        "[[streams]]\nname = \"m{index}\"\nfrom = \"n{gateway}\"\nto = [{}]\nlength = \"{length}B\"\nperiod = \"{period}us\"\n\
+         offset = \"{}us\"\n",
+        quoted(&names),
+        chance.range(0, period - 1)
+    );
+    network.streams.push(Stream {
+        table,
+        tables: BTreeMap::from([(on, format!("s{on} = {{ {class}\n"))]),
+        index,
+        period,
+        is_slotted: false,
+        from: on,
+        to: vec![on],
+        ends: (gateway, to),
+        pdu_len: length,
+        alone: BTreeMap::new(),
+    });
+    Some(format!("sub_virtual_link_of = \"m{index}\" }}"))
 }
