@@ -221,3 +221,25 @@ fn an_attacker_with_a_port_of_its_own_hits_the_slots_that_these_clocks_say() {
         }
     }
 }
+
+#[test]
+fn a_forged_frame_on_the_wire_takes_the_slot_of_the_genuine_one() {
+    let threat = |stream, node| {
+        let place = format!("at = {{ link = \"{node}\" }}");
+        format!("kind = \"spoof\"\nstream = \"{stream}\"\n{place}\nstart = \"6s\"\ncount = 60")
+    };
+    let run = attacked(&with_grandmaster(), &threat("back", "d"));
+    let [attack] = &run.summary.attacks[..] else { panic!("{:?}", run.summary.attacks) };
+    assert_eq!((attack.attempts, attack.accepted), (60, 60), "{attack:?}");
+    let back = stream(&run, "back");
+    assert_eq!((back.replaced, back.discarded_total()), (60, 0), "{back:#?}");
+    assert_eq!(held(&run), ["across", "from-the-middle", "picture"], "{:#?}", run.summary.streams);
+
+    // On the link of the grandmaster messages wait for forged frames behind their stamps, and with the clocks slots move.
+    let run = attacked(&with_grandmaster(), &threat("across", "a"));
+    let [attack] = &run.summary.attacks[..] else { panic!("{:?}", run.summary.attacks) };
+    assert!(attack.stopped_by_schedule > 0, "{attack:?}");
+    assert_eq!(2 * (attack.attempts - attack.stopped_by_schedule), attack.accepted, "two receivers: {attack:?}");
+    let precision = run.summary.segments[0].precision.unwrap();
+    assert!(precision.measured_ns > 5_000, "{precision:?}");
+}

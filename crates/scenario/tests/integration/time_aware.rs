@@ -84,10 +84,11 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
         "  { between = [\"a\", \"left\"] }, { between = [\"a\", \"right\"] }, { between = [\"b\", \"left\"] },\n",
     ),
     (
-        "gptp_attacker_on_link",
+        "gptp_attackers_on_both_sides_of_stamps",
         Code::NotYet,
         STREAM,
-        "[[threats]]\nname = \"change\"\nkind = \"spoof\"\nstream = \"picture\"\nat = { link = \"a\" }\n[[streams]]",
+        "[[threats]]\nname = \"change\"\nkind = \"spoof\"\nstream = \"picture\"\nat = { link = \"a\" }\n\
+         [[threats]]\nname = \"more\"\nkind = \"babble\"\nstream = \"picture\"\nat = { link = \"a\" }\n[[streams]]",
     ),
 ];
 

@@ -151,7 +151,10 @@ pub(super) fn check(
     for (number, node) in spec.nodes.iter().enumerate() {
         let id = NodeId(number as u16);
         let Some(macsec) = network.link_of(id).parameters.macsec else { continue };
-        let on_wire = spec.threats.iter().position(|threat| threat.at == Some(PlaceSpec::Link(node.name.clone())));
+        // What a node babbles goes through its own SecY.
+        let on_wire = spec.threats.iter().position(|threat| {
+            threat.at == Some(PlaceSpec::Link(node.name.clone())) && !matches!(threat.kind, ThreatKindSpec::Babble)
+        });
         if let Some(threat) = on_wire.filter(|_| network.sync == Sync::Gptp) {
             context.report(
                 Code::NotYet,

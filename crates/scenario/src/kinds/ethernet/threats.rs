@@ -42,7 +42,7 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
     babbling(request, context);
     place(request, context);
     delay_box(request, context);
-    on_stamped_link(request, segment, context);
+    babbling_on_stamped_link(request, segment, context);
     in_slot_by_clocks(request, segment, context);
     let cycle = segment.cluster_cycle;
     let at = request.table.at("at_slot_offset");
@@ -53,20 +53,28 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
     Some(ThreatParts { attacker: attacker(request), at_slot_offset, every, facet: None })
 }
 
-/// Frames that an attacker makes up on a link would take no time on it where messages are stamped.
-fn on_stamped_link(request: &ThreatRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
-    let makes_frames = matches!(request.kind, ThreatKind::Spoof(_) | ThreatKind::Babble(_));
-    if segment.sync == Sync::Gptp && makes_frames && matches!(request.place, AttackPlace::OnLink(..)) {
-        context.report(
+/// Where messages of IEEE 802.1AS are stamped a node babbles in front of its stamps, and who sits on its wire does so behind them.
+fn babbling_on_stamped_link(request: &ThreatRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
+    let AttackPlace::OnLink(_, node) = request.place else { return };
+    if segment.sync != Sync::Gptp || !matches!(request.kind, ThreatKind::Babble(_)) {
+        return;
+    }
+    let node = &request.nodes[node.index()].name;
+    let sits_there = |threat: &ThreatSpec| {
+        matches!(&threat.at, Some(PlaceSpec::Link(link)) if link == node)
+            && !matches!(threat.kind, ThreatKindSpec::Babble)
+    };
+    if let Some(other) = context.spec().threats.iter().position(sits_there) {
+        context.report_both(
             Code::NotYet,
-            &request.at("at"),
+            (&request.at("at"), "before the stamps"),
+            (&Place::new("threats").entry(other).key("at"), "behind them"),
             format!(
-                "`{}` makes up frames on a link whose messages of IEEE 802.1AS are stamped, and sits behind the stamps there: its frames \
-                 would take no time on the link",
-                shortened(request.name)
+                "what `{}` babbles leaves by its own port, where messages of IEEE 802.1AS are stamped, and an attacker on its wire sits \
+                 behind that; both at once are not there yet",
+                shortened(node)
             ),
-            "on a link",
-            "write another `sync`, or attack from a port of its own",
+            "write a scenario for each of the two",
         );
     }
 }
