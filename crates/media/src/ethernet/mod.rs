@@ -414,9 +414,10 @@ impl Medium for Network {
                     let stream = self.stream_of(frames.bytes(frame)).unwrap_or(StreamId::NONE);
                     return self.discard(self.judges[line], frame, stream, reason, frames, out);
                 }
-                if let Some(to) = self.attacker_behind(now, line, frames.len_of(frame)) {
-                    out.push(MediumOutput::Deliver { to, frame, departed_at: started });
-                } else if self.leads_to_switch(line) {
+                if self.come_to_attacker(now, line, (frame, started), frames, out) {
+                    return;
+                }
+                if self.leads_to_switch(line) {
                     self.arrive(now, line, frame, frames, out);
                 } else if let Ends::Station { station, .. } = self.config.links[line / 2].ends {
                     let departed_at = self.stamp(started, line, frame, frames);

@@ -81,18 +81,33 @@ impl Network {
         }
     }
 
-    /// The attacker who takes a frame of so many bytes that has come to the end of a line.
+    /// Gives a frame that has come to the end of a line to the attacker there, protected, if the link has keys. False if nobody is there.
     #[inline]
-    pub(super) fn attacker_behind(&mut self, now: SimTime, line: usize, len: u64) -> Option<Attachment> {
+    pub(super) fn come_to_attacker(
+        &mut self,
+        now: SimTime,
+        line: usize,
+        (frame, departed_at): (FrameId, SimTime),
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) -> bool {
         if self.splices.ends.is_empty() || !line.is_multiple_of(2) {
-            return None;
+            return false;
         }
-        let end = self.splices.ends.get_mut(&(line / 2))?;
-        (end.came_at, end.came_len) = (Some(now), Some(len));
-        end.kept += 1;
         let is_there = |splice: &&Splice| splice.victim == line / 2 && splice.seat == Seat::BehindWire;
-        let splice = self.config.splices.iter().find(is_there)?;
-        Some(Attachment { node: splice.attacker, port: PortId(0) })
+        let Some(&splice) = self.config.splices.iter().find(is_there) else { return false };
+        // Packet numbers rise in the order in which frames leave.
+        if let Err(reason) = self.protect(splice.victim, frame, frames) {
+            self.discard(self.judges[line], frame, StreamId::NONE, reason, frames, out);
+            return true;
+        }
+        if let Some(end) = self.splices.ends.get_mut(&splice.victim) {
+            (end.came_at, end.came_len) = (Some(now), Some(frames.len_of(frame)));
+            end.kept += 1;
+        }
+        let to = Attachment { node: splice.attacker, port: PortId(0) };
+        out.push(MediumOutput::Deliver { to, frame, departed_at });
+        true
     }
 
     /// An attacker at the end of a line lets a frame go.
@@ -107,6 +122,7 @@ impl Network {
     ) {
         let len = frames.len_of(frame);
         let speed = *self.lines[line].speed();
+        let speed = if self.sec_ys.contains_key(&(line / 2)) { speed.with_protected_frames() } else { speed };
         let Some(end) = self.splices.ends.get_mut(&(line / 2)) else { return };
         let is_answer = end.came_at == Some(now);
         let passes = is_answer && end.came_len.take_if(|longest| len <= *longest).is_some();

@@ -60,13 +60,6 @@ const CASES: &[(&str, Code, &str, &str)] = &[
         "[[threats]]\nname = \"mallory\"\nkind = \"tamper\"\nstream = \"picture\"\nat = { link = \"a\" }\n[[streams]]",
     ),
     (
-        "macsec_and_attacked_clock",
-        Code::NotYet,
-        "[[streams]]",
-        "[segments.network.ethernet.sync.gptp]\nsystems = [{ names = [\"a\"], priority1 = 100 }]\n[[threats]]\nname = \"box\"\n\
-         kind = { delay = { by = \"1us\" } }\nat = { link = \"a\" }\n[[streams]]",
-    ),
-    (
         "macsec_babbling_and_attacked",
         Code::NotYet,
         "[[streams]]",

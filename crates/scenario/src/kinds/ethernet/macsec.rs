@@ -12,7 +12,7 @@ use chronoseal_wire::macsec::overhead_len;
 use chronoseal_wire::r_tag::R_TAG_LEN;
 
 use super::macsec_spec::{CipherSuiteSpec, ConfidentialitySpec, MacsecSpec, ProcessingSpec};
-use super::plan::{EthernetSegment, Sync};
+use super::plan::EthernetSegment;
 use super::spec::EthernetSegmentSpec;
 use super::wiring::LinkParameters;
 use crate::kinds::{Context, OnSegment, Place, Segment, SegmentRequest, Table};
@@ -151,23 +151,6 @@ pub(super) fn check(
     for (number, node) in spec.nodes.iter().enumerate() {
         let id = NodeId(number as u16);
         let Some(macsec) = network.link_of(id).parameters.macsec else { continue };
-        // What a node babbles goes through its own SecY.
-        let on_wire = spec.threats.iter().position(|threat| {
-            threat.at == Some(PlaceSpec::Link(node.name.clone())) && !matches!(threat.kind, ThreatKindSpec::Babble)
-        });
-        if let Some(threat) = on_wire.filter(|_| network.sync == Sync::Gptp) {
-            context.report(
-                Code::NotYet,
-                &Place::new("threats").entry(threat).key("at"),
-                format!(
-                    "the link of `{}` has MACsec, and an attacker there has the messages of IEEE 802.1AS in its hands, which are not protected \
-                     with real bytes yet",
-                    shortened(&node.name)
-                ),
-                "on a link with MACsec",
-                "write `macsec = false` for the link, or another place for the attacker",
-            );
-        }
         let len = |stream: &OnSegment<'_>| stream.hop.frame_len + stream.protection.overhead_bytes();
         let sent = streams.iter().filter(|stream| stream.hop.from == id);
         let Some(longest) = sent.max_by_key(|stream| len(stream)) else { continue };
