@@ -29,6 +29,7 @@
 //!     on_link: true,
 //!     attacks: vec![],
 //!     on_clocks: vec![],
+//!     follows: None,
 //!     seed: 1,
 //! });
 //! let (now, mut buffer) = (LocalTime::ZERO, [0; 1536]);

@@ -4,8 +4,13 @@ use std::collections::VecDeque;
 
 use chronoseal_clocksync::gptp::{ClockEffect, DeviceClock, Parameters, PortParameters, Pretence, Stamp};
 use chronoseal_core::oscillator::RateDeviation;
-use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, LocalTime, StreamId};
+use chronoseal_core::{
+    AttackKind, DiscardReason, Duration, Event, EventKind, LocalTime, NodeId, Output, PortId, Priority, StreamId,
+    Transmit, TxToken,
+};
 use chronoseal_media::line::LineSpeed;
+use chronoseal_wire::gptp;
+use chronoseal_wire::virtual_link;
 
 /// The only port of an end station.
 const PORT: u16 = 1;
@@ -47,6 +52,12 @@ pub(crate) enum TimeAwareEffect {
     Send(Vec<u8>, Option<u64>),
     /// Something to report.
     Event(Event),
+}
+
+/// True if a clock tells that it shows another time than before from now on: it has joined, or moved by more than clocks may differ.
+pub(crate) fn shows_another_time(event: &Event, precision: Duration) -> bool {
+    let has_jumped = event.kind == EventKind::ClockCorrected && Duration::from_ps(event.value).abs() > precision;
+    has_jumped || event.kind == EventKind::SyncAcquired
 }
 
 /// The clock of an end station.
@@ -125,9 +136,12 @@ impl TimeAwareClock {
         self.writes = (payload, number);
     }
 
-    /// What was kept last.
-    pub(crate) fn written(&mut self) -> (Vec<u8>, Option<u64>) {
-        std::mem::take(&mut self.writes)
+    /// Writes the message that was kept last, as a frame of its station that leaves now.
+    pub(crate) fn send(&mut self, now: LocalTime, station: NodeId, frame: &mut [u8]) -> Output {
+        let (payload, number) = std::mem::take(&mut self.writes);
+        let len = gptp::emit_frame(&payload, virtual_link::station_address(station), frame);
+        let (port, priority) = (PortId(0), Priority::PROTOCOL_CONTROL);
+        Output::Transmit(Transmit { port, priority, launch_at: now, len, token: number.map(TxToken::new) })
     }
 
     /// The message of a number left, or will never leave. False if there is none of that number.

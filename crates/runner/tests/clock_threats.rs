@@ -178,6 +178,17 @@ fn messages_made_up_on_a_link_are_believed_and_from_a_port_of_its_own_they_are_n
     assert!(at_port.summary.deadlines_held());
 }
 
+/// A Sync that is made up takes its time on the link, as the one does that it stands for: what it tells is off by no more than was meant.
+#[test]
+fn a_forged_time_is_ahead_by_what_it_says() {
+    // While clocks choose between the true and the forged one they would drift apart.
+    let drifts = ["100ppm", "-100ppm", "30ppm"];
+    let text = drifts.iter().fold(STAR.replace("5ms", "0s"), |text, drift| text.replace(drift, "0ppm"));
+    let forged = "kind = { forged_time = { offset = \"30us\" } }\nat = { link = \"a\" }\nstart = \"6050ms\"";
+    let run = attacked(&text, forged);
+    assert!((29_900..30_100).contains(&difference(&run)), "{} ns", difference(&run));
+}
+
 /// The defence of a cluster of AS6802: of four masters one may be faulty, whatever it or somebody on its link says.
 #[test]
 fn one_master_whose_control_frames_are_attacked_is_outvoted() {

@@ -192,3 +192,54 @@ fn a_rogue_grandmaster_moves_all_slots_and_the_run_says_so() {
     let late: Vec<_> = run.rows.events.iter().filter(settled).filter(|row| is_loss(row.event.kind)).take(3).collect();
     assert!(late.is_empty(), "{late:?}");
 }
+
+/// The time of these segments begins late and drifts by many microseconds in a run: true time is in no slot.
+#[test]
+fn an_attacker_with_a_port_of_its_own_hits_the_slots_that_these_clocks_say() {
+    for (text, start_ms, joined_ms) in [(SCENARIO.to_owned(), 0, 300), (with_grandmaster(), 4_500, 5_500)] {
+        for (kind, offset_us) in [("spoof", 0), ("spoof", 40), ("spoof", -30), ("replay", 0)] {
+            let place = format!("at = {{ segment = \"network\" }}\nnetwork = {{ at_slot_offset = \"{offset_us}us\" }}");
+            // What it repeats it has to have heard.
+            let start_ms = if kind == "replay" { joined_ms } else { start_ms };
+            let often = format!("start = \"{start_ms}ms\"\nevery = \"11ms\"\ncount = 60");
+            let run = attacked(&text, &format!("kind = \"{kind}\"\nstream = \"across\"\n{place}\n{often}"));
+            let [attack] = &run.summary.attacks[..] else { panic!("{kind} {offset_us} {:?}", run.summary.attacks) };
+            assert_eq!((attack.attempts, attack.stopped_by_schedule), (60, 60), "{kind} {offset_us}: {attack:?}");
+            assert_eq!(held(&run), ALL, "{kind} {offset_us}: {:#?}", run.summary.streams);
+            assert_eq!(run.summary.clocks.len(), 8, "the clock of an attacker is none that keeps the time");
+            let precision = run.summary.segments[0].precision.unwrap();
+            assert!(precision.measured_ns <= precision.allowed_ns, "{precision:?}");
+            let rows: Vec<_> = run.rows.frames.iter().filter(|row| row.attack.is_some()).collect();
+            assert_eq!(rows.len(), 60);
+            let mut last = None;
+            for row in rows {
+                let (sent, slot) = (row.sent_at.unwrap(), row.slot_start.unwrap());
+                let into = (sent - slot).as_ns() - offset_us * 1_000;
+                assert!(into.abs() < 10_000, "{kind} {offset_us}: {into} ns off at {sent:?}");
+                assert!(last.replace(slot).is_none_or(|last| last < slot), "{kind} {offset_us}: two in a slot");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_forged_frame_on_the_wire_takes_the_slot_of_the_genuine_one() {
+    let threat = |stream, node| {
+        let place = format!("at = {{ link = \"{node}\" }}");
+        format!("kind = \"spoof\"\nstream = \"{stream}\"\n{place}\nstart = \"6s\"\ncount = 60")
+    };
+    let run = attacked(&with_grandmaster(), &threat("back", "d"));
+    let [attack] = &run.summary.attacks[..] else { panic!("{:?}", run.summary.attacks) };
+    assert_eq!((attack.attempts, attack.accepted), (60, 60), "{attack:?}");
+    let back = stream(&run, "back");
+    assert_eq!((back.replaced, back.discarded_total()), (60, 0), "{back:#?}");
+    assert_eq!(held(&run), ["across", "from-the-middle", "picture"], "{:#?}", run.summary.streams);
+
+    // On the link of the grandmaster messages wait for forged frames behind their stamps, and with the clocks slots move.
+    let run = attacked(&with_grandmaster(), &threat("across", "a"));
+    let [attack] = &run.summary.attacks[..] else { panic!("{:?}", run.summary.attacks) };
+    assert!(attack.stopped_by_schedule > 0, "{attack:?}");
+    assert_eq!(2 * (attack.attempts - attack.stopped_by_schedule), attack.accepted, "two receivers: {attack:?}");
+    let precision = run.summary.segments[0].precision.unwrap();
+    assert!(precision.measured_ns > 5_000, "{precision:?}");
+}

@@ -5,7 +5,6 @@ use chronoseal_core::{Duration, NodeId, Oscillator, SimTime};
 use chronoseal_nodes::attacker::{ClockAttack, ClockAttackKind, ForgedGrandmaster, ForgedMaster};
 use chronoseal_nodes::time_aware::Rogue;
 use chronoseal_scenario::plan::{AttackPlace, ClockThreat, Ethernet, ThreatKind, ThreatPlan, TimeAwarePlan};
-use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 use chronoseal_wire::gptp::{ClockQuality, SystemIdentity};
 use chronoseal_wire::virtual_link;
 
@@ -27,18 +26,11 @@ fn forged(view: Ethernet<'_>, (offset, of): (Duration, Option<NodeId>), place: A
     };
     let (network, source) = (view.segment, virtual_link::station_address(node));
     if let Some(clocks) = &network.time_aware {
-        let speed = network.speed_over(network.link_of(node).parameters);
         let quality = ClockQuality { class: 6, ..ClockQuality::default() };
         let system = SystemIdentity { priority1: 0, quality, priority2: 0, clock: TimeAwarePlan::clock_of(node) };
         let mut parameters = clocks.parameters;
         parameters.identity = system;
-        return Some(ClockAttackKind::Claim(ForgedGrandmaster {
-            parameters,
-            source,
-            // What a Sync that is there now would have needed to come.
-            lead: speed.reception(FRAME_LEN_MIN as u64),
-            offset,
-        }));
+        return Some(ClockAttackKind::Claim(ForgedGrandmaster { parameters, source, offset }));
     }
     let cluster = network.cluster.as_ref()?;
     if matches!(place, AttackPlace::OnLink(..)) {

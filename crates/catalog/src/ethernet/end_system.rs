@@ -2,6 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, PortId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
+use chronoseal_nodes::attacker::{FollowedConfig, FollowedPart};
 use chronoseal_nodes::end_system::{
     Application, CarriedPdu, DatagramConfig, EndSystemConfig, ListenerConfig, ReceiveWindow, Replication, SendSlot,
     TalkerConfig, TalkerTiming, TaskRun, VirtualLinkConfig,
@@ -9,8 +10,8 @@ use chronoseal_nodes::end_system::{
 use chronoseal_nodes::reassembly::ReassemblyConfig;
 use chronoseal_nodes::{ClusterConfig, Protection, SyncConfig, TimeAwareConfig};
 use chronoseal_scenario::plan::{
-    Dispatch, Ethernet, EthernetStream, Fidelity, NetworkName, RecoveryConfig, StreamClass, SwitchHop, Sync,
-    TimeAwarePlan, VirtualLink,
+    Dispatch, Ethernet, EthernetStream, Fidelity, GrandmasterQuality, NetworkName, RecoveryConfig, StreamClass,
+    SwitchHop, Sync, TimeAwarePlan, VirtualLink,
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MAX, HEADER_LEN};
 use chronoseal_wire::{udp, virtual_link};
@@ -37,17 +38,8 @@ pub(super) fn config(
             precision: network.precision,
             max_transmission_delay: network.max_transmission_delay + options.medium_late_max,
         },
-        cluster: network.cluster.as_ref().map(|cluster| ClusterConfig {
-            parameters: cluster.parameters.clone(),
-            master: cluster.masters.iter().position(|master| *master == id).map(|index| index as u8),
-            compression_masters: (cluster.compression_masters.iter())
-                .map(|switch| {
-                    let port = PortId(network.wiring.is_of_b(*switch).into());
-                    (view.plan.own_node(view.id, usize::from(*switch)), port)
-                })
-                .collect(),
-        }),
-        time_aware: time_aware(view, id),
+        cluster: cluster(view, id),
+        time_aware: time_aware(view, id, None),
         ideal_clock: network.sync == Sync::Ideal,
         sync_id: network.sync_id,
         ct_marker: network.ct_marker,
@@ -81,11 +73,39 @@ fn are_numbered(stream: &EthernetStream<'_>) -> bool {
     stream.class.virtual_link().is_some() || stream.copies.are_several()
 }
 
-/// A station's clock if it follows a grandmaster.
-fn time_aware(view: Ethernet<'_>, id: NodeId) -> Option<TimeAwareConfig> {
+/// A station's clock if it is one of a cluster.
+fn cluster(view: Ethernet<'_>, id: NodeId) -> Option<ClusterConfig> {
+    let cluster = view.segment.cluster.as_ref()?;
+    let compression_master = |switch: &u16| {
+        let port = PortId(view.segment.wiring.is_of_b(*switch).into());
+        (view.plan.own_node(view.id, usize::from(*switch)), port)
+    };
+    Some(ClusterConfig {
+        parameters: cluster.parameters.clone(),
+        master: cluster.masters.iter().position(|master| *master == id).map(|index| index as u8),
+        compression_masters: cluster.compression_masters.iter().map(compression_master).collect(),
+    })
+}
+
+/// The clocks that a station at a port of its own follows, which is no node of the scenario: it is a client of a cluster, which has one
+/// port for one network, or an end station that is never the grandmaster (IEEE 802.1AS-2020 §8.6.2.1: a `priority1` of 255).
+pub(super) fn followed(view: Ethernet<'_>, id: NodeId) -> Option<FollowedConfig> {
+    let client = || {
+        let mut client = cluster(view, id)?;
+        client.compression_masters.retain(|(_, port)| *port == PortId(0));
+        Some(FollowedPart::Client(client))
+    };
+    let never = GrandmasterQuality { priority1: 255, clock_class: 255, priority2: 255 };
+    let part = client().or_else(|| time_aware(view, id, Some(never)).map(FollowedPart::EndStation))?;
+    Some(FollowedConfig { part, precision: view.segment.precision })
+}
+
+/// A station's clock if it follows a grandmaster; `quality` is what it is as one.
+fn time_aware(view: Ethernet<'_>, id: NodeId, quality: Option<GrandmasterQuality>) -> Option<TimeAwareConfig> {
     let clocks = view.segment.time_aware.as_ref()?;
+    let quality = quality.or_else(|| clocks.stations.get(&id).copied())?;
     Some(TimeAwareConfig {
-        parameters: clocks.parameters_of(TimeAwarePlan::clock_of(id), *clocks.stations.get(&id)?),
+        parameters: clocks.parameters_of(TimeAwarePlan::clock_of(id), quality),
         port: clocks.port,
         granularity: clocks.granularity,
         rogue: super::clock_attacks::rogue(view, id),

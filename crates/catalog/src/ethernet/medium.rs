@@ -3,7 +3,7 @@
 use chronoseal_core::{Duration, NodeId, Oscillator, Ppm, SimTime, StreamId};
 use chronoseal_media::ethernet::{
     Beacon, Charge, ClusterClocks, Ends, Failure, FrameLoss, Link, Network, NetworkConfig, Policing, Route, RouteClass,
-    RouteHop, Splice, TimeAwareBridge, TimeAwareBridges,
+    RouteHop, Seat, Splice, TimeAwareBridge, TimeAwareBridges,
 };
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_scenario::plan::{
@@ -151,6 +151,7 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
                 splices.push(Splice {
                     victim: links.place_of(victim),
                     attacker,
+                    seat: seat(view, attacker),
                     keeps_priorities: view.keeps_priorities(attacker, victim),
                 });
             }
@@ -228,6 +229,16 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
         load_window: Some(crate::load_window(plan)),
         seed: plan.seed,
     })
+}
+
+/// Where an attacker on the wire of a station sits: behind the stamps of messages of IEEE 802.1AS where there are any, unless it is the
+/// station itself that babbles at its own port.
+fn seat(view: Ethernet<'_>, attacker: NodeId) -> Seat {
+    if view.segment.sync != Sync::Gptp {
+        return Seat::BeforeWire;
+    }
+    let babbles = view.threats_of(attacker).any(|threat| matches!(threat.kind, ThreatKind::Babble(_)));
+    if babbles { Seat::InStation } else { Seat::BehindWire }
 }
 
 /// The switches as bridges of IEEE 802.1AS, if their clocks follow a grandmaster.

@@ -302,7 +302,10 @@ fn attacker(view: Ethernet<'_>, schedule: &ScheduleTable, id: NodeId) -> Result<
         }
     }
     let on_link = matches!(place, AttackPlace::OnLink(..));
-    Ok(AttackerConfig { node: id, on_link, attacks, on_clocks, seed: view.plan.seed })
+    // Who attacks in no slot stays silent: an attack on clocks meets a port whose delay nobody has measured.
+    let needs_slots = !on_link && attacks.iter().any(|attack| !attack.is_timed);
+    let follows = needs_slots.then(|| end_system::followed(view, id)).flatten();
+    Ok(AttackerConfig { node: id, on_link, attacks, on_clocks, follows, seed: view.plan.seed })
 }
 
 /// An attack on one stream, the `number`th of several that take turns; `None` if it never has its turn.

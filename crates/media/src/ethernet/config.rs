@@ -156,19 +156,30 @@ pub struct FrameLoss {
     pub ratio: f64,
 }
 
-/// A wire from a station to its switch that an attacker has cut and joined.
-///
-/// What the station sends reaches port 0 of the attacker at once; what the attacker sends on port 1 goes on to the
-/// switch. The attacker itself adds no delay: the strongest one.
-///
-/// Where messages of IEEE 802.1AS are stamped the attacker is at the other end of the wire, behind the stamps of the station: what
-/// the station sends reaches it when it has come over the wire, and what it sends is in the switch at once.
+/// Where on the wire of a station an attacker sits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Seat {
+    /// In front of the wire: what the station sends reaches it at once, and what it sends waits for the wire.
+    #[default]
+    BeforeWire,
+    /// At the other end, behind the stamps that the station takes of its messages of IEEE 802.1AS: what the station sends reaches it when
+    /// it has come over the wire. What it lets pass then is in the switch at once; all else it sends takes its time on the wire before,
+    /// so that it is there at once only if the wire was free, and what comes behind it has to wait.
+    BehindWire,
+    /// In the station itself: what the station sends does not reach it, and what it sends leaves by the station's port.
+    InStation,
+}
+
+/// A wire from a station to its switch that an attacker has cut and joined. What comes by reaches port 0 of the attacker; what it sends
+/// on port 1 goes on to the switch. The attacker itself adds no delay: the strongest one.
 #[derive(Clone, Copy, Debug)]
 pub struct Splice {
     /// The station's link, as an index into [`NetworkConfig::links`].
     pub victim: usize,
     /// Who sits there.
     pub attacker: NodeId,
+    /// At which end of the wire.
+    pub seat: Seat,
     /// What comes through it leaves in the order of the station's port, by the priority that the station gave frames to the same
     /// address: so it is with an attacker behind the port that puts in none of its own. Else all it sends is of one priority.
     pub keeps_priorities: bool,

@@ -2,14 +2,15 @@
 //!
 //! Elsewhere nobody could tell a protected frame from one that is not, and only its bytes and its delay count
 //! ([`LineProtection`](crate::line::LineProtection)). Here the station's SecY protects what it sends before the attacker gets it, and
-//! the switch's SecY checks what comes by the line before anything else looks at it (IEEE 802.1AE-2018 §10.5 and §10.6).
+//! the switch's SecY checks what comes by the line before anything else looks at it (IEEE 802.1AE-2018 §10.5 and §10.6). Messages that
+//! keep clocks together go through it as all frames do, and are stamped below it, on the wire.
 
 use std::collections::BTreeMap;
 
 use chronoseal_core::DiscardReason;
 use chronoseal_frameauth::macsec::{ProtectError, ReceiveSa, TransmitSa};
 
-use super::{Network, NetworkConfig};
+use super::{Network, NetworkConfig, Seat, Splice};
 use crate::line::LineSpeed;
 use crate::medium::{FrameId, FrameStore};
 
@@ -35,7 +36,12 @@ impl NetworkConfig {
     /// How long frames take on a line as they are given to it.
     pub(super) fn speed_of(&self, line: usize) -> LineSpeed {
         let speed = self.links[line / 2].speed;
-        let brings_its_own = line.is_multiple_of(2) && self.secured.iter().any(|one| one.link == line / 2);
+        let link = line / 2;
+        // Who sits behind the wire has a frame protected when it has come over it.
+        let is_behind = |splice: &Splice| splice.victim == link && splice.seat == Seat::BehindWire;
+        let brings_its_own = line.is_multiple_of(2)
+            && self.secured.iter().any(|one| one.link == link)
+            && !self.splices.iter().any(is_behind);
         if brings_its_own { speed.with_protected_frames() } else { speed }
     }
 }

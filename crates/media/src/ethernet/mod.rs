@@ -39,7 +39,7 @@ use chronoseal_core::{DiscardReason, Duration, NodeId, Oscillator, PortId, Prior
 
 use self::beacon::BeaconTree;
 pub use self::config::{
-    Beacon, Ends, Failure, FrameLoss, Integration, Link, NetworkConfig, Route, RouteClass, RouteHop, Splice,
+    Beacon, Ends, Failure, FrameLoss, Integration, Link, NetworkConfig, Route, RouteClass, RouteHop, Seat, Splice,
 };
 pub use self::control::ClusterClocks;
 use self::control::Control;
@@ -211,13 +211,13 @@ impl Network {
                 // is the first is known then.
                 .filter(|_| config.psfp.is_empty() && config.secured.is_empty() && config.recoveries.is_empty())
                 // An attacker behind a line takes it there.
-                .filter(|_| config.time_aware.is_none() || config.splices.is_empty()),
+                .filter(|_| config.splices.iter().all(|splice| splice.seat != Seat::BehindWire)),
             beacon_tree,
             control: config.clocks.as_ref().map(|clocks| Control::new(&config, clocks)),
             time_aware: config.time_aware.as_ref().map(|clocks| TimeAware::new(&config, clocks)),
             stamps_control: config.clocks.is_some() || config.time_aware.is_some(),
             sec_ys: config.sec_ys(),
-            splices: Splices::default(),
+            splices: Splices::new(&config),
             guards: Guards::new(&config),
             recoveries: Recoveries::new(&config),
             has_special: config.clocks.is_some() || config.time_aware.is_some() || !config.secured.is_empty(),
@@ -365,15 +365,15 @@ impl Medium for Network {
         let splices = &self.config.splices;
         let link = match self.link_of(from) {
             Some(link) => {
-                let before_line = splices.iter().find(|splice| splice.victim == link && self.time_aware.is_none());
-                if let Some(&splice) = before_line {
+                let is_before = |splice: &&Splice| splice.victim == link && splice.seat == Seat::BeforeWire;
+                if let Some(&splice) = splices.iter().find(is_before) {
                     return self.intercept(now, &splice, priority, frame, frames, out);
                 }
                 link
             }
             None => match splices.iter().find(|splice| splice.attacker == from.node) {
-                Some(splice) if self.time_aware.is_some() => {
-                    return self.arrive_behind_attacker(now, 2 * splice.victim, frame, frames, out);
+                Some(splice) if splice.seat == Seat::BehindWire => {
+                    return self.send_behind_wire(now, 2 * splice.victim, frame, frames, out);
                 }
                 Some(splice) => {
                     priority = self.splices.priority(splice, priority, frames.bytes(frame));
@@ -403,16 +403,21 @@ impl Medium for Network {
             }
             Timer::Port(line) => self.look_at_port(now, line, frames, out),
             Timer::LineArrival(line) => {
-                let Some((frame, started)) = self.lines[line].take_arrived() else { return };
+                // Behind the lines are those who sit at the ends of some.
+                let Some(over) = self.lines.get_mut(line) else {
+                    return self.come_from_attacker(now, line, frames, out);
+                };
+                let Some((frame, started)) = over.take_arrived() else { return };
                 if self.impairments.may_take(line, now)
                     && let Some(reason) = self.impairments.take(line, now)
                 {
                     let stream = self.stream_of(frames.bytes(frame)).unwrap_or(StreamId::NONE);
                     return self.discard(self.judges[line], frame, stream, reason, frames, out);
                 }
-                if let Some(to) = self.attacker_behind(line) {
-                    out.push(MediumOutput::Deliver { to, frame, departed_at: started });
-                } else if self.leads_to_switch(line) {
+                if self.come_to_attacker(now, line, (frame, started), frames, out) {
+                    return;
+                }
+                if self.leads_to_switch(line) {
                     self.arrive(now, line, frame, frames, out);
                 } else if let Ends::Station { station, .. } = self.config.links[line / 2].ends {
                     let departed_at = self.stamp(started, line, frame, frames);

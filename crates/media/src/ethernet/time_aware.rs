@@ -5,16 +5,14 @@
 //! its last bit is there, less what it took on the line.
 
 use chronoseal_clocksync::gptp::{ClockEffect, DeviceClock, Parameters, PortParameters, Stamp};
-use chronoseal_core::{
-    DiscardReason, Duration, Event, EventKind, LocalTime, Oscillator, PortId, Priority, SimTime, StreamId,
-};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, LocalTime, Oscillator, Priority, SimTime, StreamId};
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::gptp::{self, ETHERTYPE_PTP};
 use chronoseal_wire::virtual_link;
 
 use super::config::{Ends, NetworkConfig};
 use super::{Network, Timer};
-use crate::medium::{Attachment, FrameId, FrameLabel, FrameStore, MediumOutput};
+use crate::medium::{FrameId, FrameLabel, FrameStore, MediumOutput};
 
 /// The switches of a network whose clocks follow a grandmaster (IEEE 802.1AS).
 #[derive(Clone, Debug)]
@@ -94,30 +92,6 @@ impl Network {
             let timer = |switch: usize| MediumOutput::Timer { at: *at, timer: Timer::Control(switch).pack() };
             out.extend(ends.into_iter().flatten().map(timer));
         }
-    }
-
-    /// The attacker who takes what comes to the end of a line.
-    #[inline]
-    pub(super) fn attacker_behind(&self, line: usize) -> Option<Attachment> {
-        self.time_aware.as_ref()?;
-        let splice = self.config.splices.iter().find(|splice| 2 * splice.victim == line)?;
-        Some(Attachment { node: splice.attacker, port: PortId(0) })
-    }
-
-    /// An attacker at the end of a line lets a frame go, which is in the switch at once.
-    pub(super) fn arrive_behind_attacker(
-        &mut self,
-        now: SimTime,
-        line: usize,
-        frame: FrameId,
-        frames: &mut FrameStore,
-        out: &mut Vec<MediumOutput>,
-    ) {
-        // It was sent at the other end.
-        let on_the_way = self.lines[line].speed().reception(frames.len_of(frame));
-        let label = frames.label_mut(frame);
-        label.sent_at = label.sent_at - on_the_way;
-        self.arrive(now, line, frame, frames, out);
     }
 
     /// A message that an attacker made or changed ends here, and is used as any other.

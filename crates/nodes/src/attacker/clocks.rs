@@ -47,8 +47,6 @@ pub struct ForgedGrandmaster {
     pub parameters: Parameters,
     /// The address of the station.
     pub source: MacAddress,
-    /// How long before it arrives a Sync would have left the station.
-    pub lead: Duration,
     /// How far its time is ahead of true time.
     pub offset: Duration,
 }
@@ -195,9 +193,9 @@ fn emitted(message: &Message<'_>) -> Vec<u8> {
     payload
 }
 
-/// An Announce, a Sync and its `Follow_Up`.
+/// A Sync, its `Follow_Up` and an Announce. The Sync goes first, so that it leaves now.
 fn claim(grandmaster: &ForgedGrandmaster, now: LocalTime, attempt: u32) -> [Vec<u8>; 3] {
-    let ForgedGrandmaster { parameters, source, lead, offset } = grandmaster;
+    let ForgedGrandmaster { parameters, source, offset } = grandmaster;
     let clock = parameters.identity.clock;
     let message = |log_interval: i8, correction: Duration, body: Body<'_>| {
         let (domain, sequence) = (parameters.domain, attempt as u16);
@@ -207,7 +205,7 @@ fn claim(grandmaster: &ForgedGrandmaster, now: LocalTime, attempt: u32) -> [Vec<
         frame.truncate(len);
         frame
     };
-    let (precise_origin, correction) = (parameters.epoch + now.since_zero() - *lead + *offset).split();
+    let (precise_origin, correction) = (parameters.epoch + now.since_zero() + *offset).split();
     let path = [clock.0];
     let announce = Announce {
         time_flags: parameters.time_flags,
@@ -225,9 +223,9 @@ fn claim(grandmaster: &ForgedGrandmaster, now: LocalTime, attempt: u32) -> [Vec<
         scaled_last_gm_freq_change: 0,
     };
     [
-        message(parameters.log_announce_interval, Duration::ZERO, Body::Announce(announce)),
         message(parameters.log_sync_interval, Duration::ZERO, Body::Sync),
         message(parameters.log_sync_interval, correction, Body::FollowUp(follow_up)),
+        message(parameters.log_announce_interval, Duration::ZERO, Body::Announce(announce)),
     ]
 }
 

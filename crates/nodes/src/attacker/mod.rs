@@ -1,8 +1,10 @@
 //! An attacker: forges, changes, repeats, delays and withholds frames of one or more streams, or sends without a pause.
 //!
 //! It knows the schedule and true time, but no key. On a port of its own it hears what a mirror port of the switch
-//! would show it; on a station's link it holds every frame in its hands before the switch does.
+//! would show it; on a station's link it holds every frame in its hands before the switch does. Where stations and switches make the
+//! time of slots themselves, it learns that from the messages that come to its port.
 
+mod by_clock;
 mod clocks;
 #[cfg(test)]
 mod tests;
@@ -12,7 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
 use chronoseal_core::{
     AttackKind, Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, NodeId, Output,
-    PortId, Priority, Queued, StreamId,
+    PortId, Priority, Queued, StreamId, TxToken,
 };
 use chronoseal_wire::ethernet::{
     HEADER_LEN, Header, MacAddress, REPLICATED_HEADER_LEN, TAGGED_HEADER_LEN, TypeOrLength, VlanTag,
@@ -21,9 +23,12 @@ use chronoseal_wire::r_tag::RTag;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::{ipv4, udp};
 
+use self::by_clock::{Followed, Slot};
 use self::clocks::ClockCampaign;
 pub use self::clocks::{ClockAttack, ClockAttackKind, ForgedGrandmaster, ForgedMaster};
+use crate::clock::ClusterConfig;
 use crate::end_system::DatagramConfig;
+use crate::time_aware::TimeAwareConfig;
 
 /// What an attacker is built from.
 #[derive(Clone, Debug)]
@@ -36,8 +41,28 @@ pub struct AttackerConfig {
     pub attacks: Vec<Attack>,
     /// What it does to clocks, and to all frames alike.
     pub on_clocks: Vec<ClockAttack>,
+    /// The clocks by which slots go, if that is not true time; only on a port of its own.
+    pub follows: Option<FollowedConfig>,
     /// Seeds what it makes up.
     pub seed: u64,
+}
+
+/// The clocks of a segment that an attacker follows, to know when slots are.
+#[derive(Clone, Debug)]
+pub struct FollowedConfig {
+    /// Its part among them.
+    pub part: FollowedPart,
+    /// A clock that moves by more shows another time than before.
+    pub precision: Duration,
+}
+
+/// The part of an attacker among the clocks of its segment.
+#[derive(Clone, Debug)]
+pub enum FollowedPart {
+    /// A client of a cluster of SAE AS6802.
+    Client(ClusterConfig),
+    /// An end station of IEEE 802.1AS.
+    EndStation(TimeAwareConfig),
 }
 
 /// One kind of attack on one stream.
@@ -82,6 +107,14 @@ pub struct Attack {
     pub delay: Duration,
 }
 
+impl Attack {
+    /// When the first slot of the stream begins from a time of its segment on.
+    fn slot_from(&self, earliest: Duration) -> Duration {
+        let slot = -(-(earliest - self.slot_start)).div_floor(self.period);
+        self.slot_start + self.period * slot
+    }
+}
+
 /// When the attempt of a number is due; `None` if there are no more.
 fn attempt_at(first: Duration, every: Duration, number: u32, count: u32) -> Option<LocalTime> {
     (number < count).then(|| LocalTime::ZERO + first + every.saturating_mul(i64::from(number)))
@@ -93,6 +126,8 @@ struct Campaign {
     attempts: u32,
     /// The first frame heard, for replaying.
     recorded: Option<Vec<u8>>,
+    /// The slot of the last attempt, by the clocks that are followed.
+    taken: Option<Slot>,
 }
 
 impl Campaign {
@@ -103,14 +138,13 @@ impl Campaign {
     }
 
     /// The same, moved to the stream's next slot if it has slots, for an attacker that has to keep time by itself.
-    fn next_slot_at(&self) -> Option<LocalTime> {
-        let attack = &self.attack;
-        if attack.is_timed {
-            return self.next_at();
+    fn next_slot_at(&self, followed: Option<&Followed>) -> Option<LocalTime> {
+        let due = self.next_at()?;
+        match followed {
+            _ if self.attack.is_timed => Some(due),
+            Some(followed) => Some(followed.leaves_at(&self.attack, followed.slot(self, due)?)),
+            None => Some(LocalTime::ZERO + self.attack.slot_from(due.since_zero()) + self.attack.at_slot_offset),
         }
-        let earliest = self.next_at()?.since_zero() - attack.slot_start;
-        let slot = -(-earliest).div_floor(attack.period);
-        Some(LocalTime::ZERO + attack.slot_start + attack.period * slot + attack.at_slot_offset)
     }
 
     fn is_due(&self, now: LocalTime) -> bool {
@@ -123,11 +157,12 @@ impl Campaign {
     }
 }
 
-/// The attacker of [`AttackerConfig`]. Its clock is true time: the strongest attacker needs no beacon.
+/// The attacker of [`AttackerConfig`]. Its oscillator shows true time: the strongest attacker needs no beacon.
 pub struct Attacker {
     config: AttackerConfig,
     campaigns: Vec<Campaign>,
     on_clocks: Vec<ClockCampaign>,
+    followed: Option<Followed>,
     base: NodeBase<VecDeque<Queued<Vec<u8>>>>,
     /// Frames that it delays, by when they go on and in what order they came.
     held: BTreeMap<(LocalTime, u64), Vec<u8>>,
@@ -142,12 +177,15 @@ impl Attacker {
         let campaigns = config
             .attacks
             .iter()
-            .map(|attack| Campaign { attack: attack.clone(), attempts: 0, recorded: None })
+            .map(|attack| Campaign { attack: attack.clone(), attempts: 0, recorded: None, taken: None })
             .collect();
         let on_clocks = config.on_clocks.iter().map(ClockCampaign::new).collect();
         let rng = random::stream(config.seed, Purpose::Attack, u64::from(config.node.0));
+        let followed = config.follows.as_ref().map(|follows| Followed::new(config.node, follows));
         let base = NodeBase::new(0..1);
-        Self { base, held: BTreeMap::new(), came: 0, config, campaigns, on_clocks, rng, running: false }
+        let gives_tokens = followed.as_ref().is_some_and(Followed::gives_tokens);
+        let base = if gives_tokens { base.giving_tokens() } else { base };
+        Self { base, held: BTreeMap::new(), came: 0, config, campaigns, on_clocks, followed, rng, running: false }
     }
 
     /// A frame goes on at the other end of a link, or leaves at the one port there is.
@@ -212,6 +250,17 @@ impl Attacker {
         }
     }
 
+    fn obey(&mut self, now: LocalTime, command: Command) {
+        self.running = command == Command::Start;
+        if self.running {
+            self.followed.iter_mut().for_each(|followed| followed.start(now));
+        }
+    }
+
+    fn departed(&mut self, now: LocalTime, token: &TxToken, sent: Option<LocalTime>) -> Result<(), HandleError> {
+        self.followed.as_mut().map_or(Ok(()), |followed| followed.departed(now, token, sent))
+    }
+
     /// A copy came from the mirror port: remembered, nothing more.
     fn overhear(&mut self, bytes: &[u8]) {
         for campaign in &mut self.campaigns {
@@ -229,9 +278,11 @@ impl Attacker {
         let on_link = self.config.on_link;
         for index in 0..self.campaigns.len() {
             let campaign = &mut self.campaigns[index];
-            if !campaign.keeps_time(on_link) || campaign.next_slot_at().is_none_or(|at| at > now) {
+            let followed = self.followed.as_ref();
+            if !campaign.keeps_time(on_link) || campaign.next_slot_at(followed).is_none_or(|at| at > now) {
                 continue;
             }
+            campaign.taken = campaign.next_at().and_then(|due| followed?.slot(campaign, due));
             let attempt = u64::from(campaign.attempts);
             campaign.attempts += 1;
             let attack = &campaign.attack;
@@ -251,9 +302,12 @@ impl Attacker {
 
     fn next_wake(&self) -> Option<LocalTime> {
         let keeps_time = |campaign: &&Campaign| self.running && campaign.keeps_time(self.config.on_link);
-        let attempts = self.campaigns.iter().filter(keeps_time).filter_map(Campaign::next_slot_at);
+        let next_slot_at = |campaign: &Campaign| campaign.next_slot_at(self.followed.as_ref());
+        let attempts = self.campaigns.iter().filter(keeps_time).filter_map(next_slot_at);
         let on_clocks = self.on_clocks.iter().filter(|_| self.running).filter_map(ClockCampaign::wakes_at);
-        attempts.chain(on_clocks).chain(self.held.keys().map(|(at, _)| *at).take(1)).min()
+        let held = self.held.keys().map(|(at, _)| *at).take(1);
+        let followed = self.followed.as_ref().filter(|_| self.running).and_then(Followed::wake_at);
+        attempts.chain(on_clocks).chain(held).chain(followed).min()
     }
 }
 
@@ -306,8 +360,13 @@ impl Node for Attacker {
         self.let_go(now);
         match input {
             Input::Frame { bytes, .. } if self.config.on_link => self.intercept(now, bytes),
-            Input::Frame { bytes, .. } => self.overhear(bytes),
-            Input::Command(command) => self.running = command == Command::Start,
+            Input::Frame { port, rx_at, bytes } => {
+                self.overhear(bytes);
+                self.followed.iter_mut().for_each(|followed| followed.receive(now, port, rx_at, bytes));
+            }
+            Input::Command(command) => self.obey(now, command),
+            Input::Transmitted { token, tx_at } => self.departed(now, &token, Some(tx_at))?,
+            Input::Dropped { token } => self.departed(now, &token, None)?,
             _ => {}
         }
         self.attempt_due(now);
@@ -315,6 +374,9 @@ impl Node for Attacker {
     }
 
     fn poll_output(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
-        self.base.next(now, frame).unwrap_or_else(|| Output::Timeout(self.next_wake()))
+        let next = self.base.next(now, frame);
+        let keeps_time = self.followed.as_mut().filter(|_| self.running);
+        let next = next.or_else(|| keeps_time?.next_output(now, frame));
+        next.unwrap_or_else(|| Output::Timeout(self.next_wake()))
     }
 }

@@ -32,6 +32,7 @@ fn attacker(kind: AttackKind, on_link: bool) -> Attacker {
         on_link,
         attacks: vec![attack(kind)],
         on_clocks: vec![],
+        follows: None,
         seed: 1,
     });
     node.handle_input(LocalTime::ZERO, Input::Command(Command::Start)).unwrap();
@@ -79,8 +80,14 @@ fn what_it_changes_and_makes_up_looks_like_the_streams_own_frames() {
     let kinds = [AttackKind::Tamper, AttackKind::Spoof];
     let [changed, made_up] = kinds.map(|kind| {
         let attacks = vec![Attack { value_at: relayed, ether_type: Some(0x88b5), ..attack(kind) }];
-        let mut node =
-            Attacker::new(AttackerConfig { node: NodeId(9), on_link: true, attacks, on_clocks: vec![], seed: 1 });
+        let mut node = Attacker::new(AttackerConfig {
+            node: NodeId(9),
+            on_link: true,
+            attacks,
+            on_clocks: vec![],
+            follows: None,
+            seed: 1,
+        });
         node.handle_input(LocalTime::ZERO, Input::Command(Command::Start)).unwrap();
         pass(&mut node, LocalTime::ZERO + Duration::from_ms(15), &genuine(7)).1.remove(0)
     });
@@ -135,8 +142,14 @@ fn what_it_delays_goes_on_unchanged_when_its_time_has_come_and_others_pass_meanw
 #[test]
 fn a_babbling_station_sends_at_its_times_whether_frames_come_by_or_not_and_lets_these_pass() {
     let attacks = vec![Attack { is_timed: true, every: Duration::from_ms(1), ..attack(AttackKind::Babble) }];
-    let mut node =
-        Attacker::new(AttackerConfig { node: NodeId(9), on_link: true, attacks, on_clocks: vec![], seed: 1 });
+    let mut node = Attacker::new(AttackerConfig {
+        node: NodeId(9),
+        on_link: true,
+        attacks,
+        on_clocks: vec![],
+        follows: None,
+        seed: 1,
+    });
     let at = |ms| LocalTime::ZERO + Duration::from_ms(ms);
     node.handle_input(LocalTime::ZERO, Input::Command(Command::Start)).unwrap();
     let Output::Timeout(Some(wake)) = node.poll_output(LocalTime::ZERO, &mut [0; 1536]) else { panic!() };
@@ -152,8 +165,14 @@ fn a_babbling_station_sends_at_its_times_whether_frames_come_by_or_not_and_lets_
 #[test]
 fn two_attacks_on_one_frame_come_in_their_order() {
     let attacks = vec![attack(AttackKind::Spoof), attack(AttackKind::Withhold)];
-    let mut node =
-        Attacker::new(AttackerConfig { node: NodeId(9), on_link: true, attacks, on_clocks: vec![], seed: 1 });
+    let mut node = Attacker::new(AttackerConfig {
+        node: NodeId(9),
+        on_link: true,
+        attacks,
+        on_clocks: vec![],
+        follows: None,
+        seed: 1,
+    });
     node.handle_input(LocalTime::ZERO, Input::Command(Command::Start)).unwrap();
     let (events, sent) = pass(&mut node, LocalTime::ZERO + Duration::from_ms(15), &genuine(2));
     assert_eq!(events, [AttackKind::Spoof, AttackKind::Withhold].map(EventKind::Attacked));

@@ -1,15 +1,12 @@
 //! A station whose clock follows a grandmaster, or is one (IEEE 802.1AS): its messages on their way in and out.
 
-use chronoseal_core::{
-    Duration, EventKind, HandleError, LocalTime, Output, PortId, Priority, StreamId, Transmit, TxToken,
-};
+use chronoseal_core::{HandleError, LocalTime, Output, StreamId, TxToken};
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
-use chronoseal_wire::gptp::{self, ETHERTYPE_PTP};
-use chronoseal_wire::virtual_link;
+use chronoseal_wire::gptp::ETHERTYPE_PTP;
 
 use super::{EndSystem, Stage};
 use crate::clock::Clock;
-use crate::time_aware::TimeAwareEffect;
+use crate::time_aware::{TimeAwareEffect, shows_another_time};
 
 impl EndSystem {
     /// Does the next thing that the clock has to do. False if nothing is due.
@@ -22,9 +19,7 @@ impl EndSystem {
                 self.stage = Stage::TimeMessage;
             }
             TimeAwareEffect::Event(event) => {
-                let has_jumped = event.kind == EventKind::ClockCorrected
-                    && Duration::from_ps(event.value).abs() > self.config.sync.precision;
-                if has_jumped || event.kind == EventKind::SyncAcquired {
+                if shows_another_time(&event, self.config.sync.precision) {
                     self.seek(now);
                 }
                 self.base.push(event);
@@ -36,10 +31,7 @@ impl EndSystem {
     /// Writes the message that is to leave now.
     pub(super) fn send_time_message(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
         let Clock::TimeAware(clock) = &mut self.clock else { return Output::Timeout(self.due_at) };
-        let (payload, number) = clock.written();
-        let len = gptp::emit_frame(&payload, virtual_link::station_address(self.config.node), frame);
-        let (port, priority) = (PortId(0), Priority::PROTOCOL_CONTROL);
-        Output::Transmit(Transmit { port, priority, launch_at: now, len, token: number.map(TxToken::new) })
+        clock.send(now, self.config.node, frame)
     }
 
     /// Hands a message of the protocol to the clock. False if the frame is none, or the clock another one.

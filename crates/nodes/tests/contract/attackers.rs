@@ -4,6 +4,7 @@ use std::slice::from_ref;
 
 use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{AttackKind, Duration, EventKind, Node, NodeId, PortId};
+use chronoseal_nodes::attacker::{FollowedConfig, FollowedPart};
 use chronoseal_nodes::can_station::{
     CanStation, ListenerConfig, SegmentedConfig, SegmentedTimeouts, StationConfig, TalkerConfig,
 };
@@ -16,6 +17,8 @@ use chronoseal_wire::can::{CanFrame, CanId, FrameKind};
 use chronoseal_wire::ethernet::{HEADER_LEN, Header, TypeOrLength};
 use chronoseal_wire::virtual_link;
 
+use super::end_system::{compressed, part_in_cluster};
+use super::time_aware::{bridge, follower};
 use super::{STREAM, at, count, ms, on_a_bus};
 
 const LEN: usize = 76;
@@ -60,6 +63,7 @@ fn attacker(kind: AttackKind, on_link: bool) -> Box<Attacker> {
         on_link,
         attacks: vec![attack(kind)],
         on_clocks: vec![],
+        follows: None,
         seed: 1,
     }))
 }
@@ -82,6 +86,30 @@ fn an_attacker_on_a_port_of_its_own_keeps_it() {
         assert_eq!(count(&conduct, |other| other == EventKind::Attacked(kind)), 3, "{kind:?}");
         assert_eq!(conduct.frames().count(), 3, "{kind:?}");
     }
+}
+
+/// The clocks of the segment are those of others: a cluster that begins late, or a grandmaster that is far ahead.
+#[test]
+fn an_attacker_that_follows_the_clocks_of_its_segment_keeps_it() {
+    let follows = |part: FollowedPart| Some(FollowedConfig { part, precision: Duration::from_us(10) });
+    let attacker = |part: FollowedPart, first: Duration| {
+        let attacks = vec![Attack { first, every: Duration::from_ms(10), ..attack(AttackKind::Spoof) }];
+        let (node, follows) = (NodeId(0), follows(part));
+        Box::new(Attacker::new(AttackerConfig { node, on_link: false, attacks, on_clocks: vec![], follows, seed: 1 }))
+    };
+    let spoofed = |kind| kind == EventKind::Attacked(AttackKind::Spoof);
+
+    let client = || attacker(FollowedPart::Client(part_in_cluster(None)), Duration::ZERO);
+    let conduct = Contract::new(0..1, compressed(), client).check();
+    assert_eq!(count(&conduct, spoofed), 3);
+    assert_eq!(conduct.frames().count(), 3, "a client sends nothing, and so much less one that only listens");
+
+    // Stamps are of the time at which messages leave: all wake-ups are exact.
+    let end_station = || attacker(FollowedPart::EndStation(follower()), Duration::from_s(6));
+    let conduct = Contract::new(0..1, bridge(), end_station).late_by(Duration::ZERO).check();
+    assert_eq!(count(&conduct, spoofed), 3);
+    assert!(conduct.frames().count() >= 12 + 3, "it asks for the delay each second");
+    assert_eq!(conduct.events().count(), 3, "it tells of its attempts and of no clock");
 }
 
 #[test]

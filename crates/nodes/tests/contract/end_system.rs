@@ -141,10 +141,14 @@ fn a_clock_that_joins_is_corrected_and_loses_its_beacon_keeps_it() {
 }
 
 /// A station of a cluster of three masters over one switch, number 9.
-fn in_cluster(master: Option<u8>) -> Box<EndSystem> {
+pub(super) fn part_in_cluster(master: Option<u8>) -> ClusterConfig {
     let cluster = Cluster::new(3, CYCLE, Duration::from_us(100), Duration::from_us(10));
     let parameters = Parameters::of(&cluster).expect("there is such a cluster");
-    let cluster = ClusterConfig { parameters, master, compression_masters: vec![(NodeId(9), PortId(0))] };
+    ClusterConfig { parameters, master, compression_masters: vec![(NodeId(9), PortId(0))] }
+}
+
+fn in_cluster(master: Option<u8>) -> Box<EndSystem> {
+    let cluster = part_in_cluster(master);
     let tasks = vec![TaskRun { task: 1, start: Duration::from_us(3_500), length: Duration::from_us(200) }];
     Box::new(
         EndSystem::new(EndSystemConfig { cluster: Some(cluster), tasks, ..config(0, false) }).expect("it is able to"),
@@ -152,7 +156,7 @@ fn in_cluster(master: Option<u8>) -> Box<EndSystem> {
 }
 
 /// The compressed frames of eight cycles, each permanent where it belongs but for a few microseconds.
-fn compressed() -> Script {
+pub(super) fn compressed() -> Script {
     (0..8).fold(Script::until(ms(200)), |script, cycle| {
         let control = ProtocolControlFrame {
             integration_cycle: cycle,

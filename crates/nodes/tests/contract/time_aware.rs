@@ -24,14 +24,19 @@ fn identity(node: NodeId) -> ClockIdentity {
     ClockIdentity::from_mac(virtual_link::station_address(node))
 }
 
-fn station() -> Box<EndSystem> {
-    let time_aware = TimeAwareConfig {
+/// A station that is no grandmaster while there is a better one.
+pub(super) fn follower() -> TimeAwareConfig {
+    TimeAwareConfig {
         rogue: None,
         parameters: Parameters::new(identity(NodeId(0)), 248),
         port: PortParameters { mean_link_delay_thresh: Duration::from_ms(10), ..PortParameters::default() },
         granularity: Duration::from_ns(8),
         speed: LineSpeed::new(Rate(100_000_000), 24, 12, Duration::ZERO),
-    };
+    }
+}
+
+fn station() -> Box<EndSystem> {
+    let time_aware = follower();
     let tasks = vec![TaskRun { task: 1, start: Duration::from_us(3_500), length: Duration::from_us(200) }];
     Box::new(
         EndSystem::new(EndSystemConfig { time_aware: Some(time_aware), tasks, ..config(0, false) })
@@ -57,7 +62,7 @@ fn message(sequence: u16, log_interval: i8, body: Body<'_>) -> Vec<u8> {
 }
 
 /// A bridge that answers every request of the first eight seconds, announces itself and sends its time, and then falls silent.
-fn bridge() -> Script {
+pub(super) fn bridge() -> Script {
     let requesting = PortIdentity { clock: identity(NodeId(0)), port: 1 };
     let us = Duration::from_us;
     let mut heard: Vec<(LocalTime, Vec<u8>)> = Vec::new();

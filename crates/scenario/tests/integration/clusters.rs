@@ -54,7 +54,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("cluster_too_many_faults", Code::BadClockTree, COMPRESSION, "faults_tolerated = 2"),
     ("cluster_cycle_too_short", Code::BadClockTree, "\"5ms\"", "\"500us\""),
     ("cluster_without_precision", Code::BadClockTree, "\"5ms\"", "\"5ms\"\nprecision = \"0s\""),
-    ("cluster_attack_in_slot", Code::NotYet, "class = { best_effort = {} }\nswitches", "switches"),
+    ("cluster_attack_in_slot", Code::NotYet, "class = { best_effort = {} }\nswitches", "macsec = {}\nswitches"),
 ];
 
 #[test]

@@ -54,13 +54,6 @@ const CASES: &[(&str, Code, &str, &str)] = &[
         "links = [\n  { between = [\"left\", \"right\"], macsec = true",
     ),
     (
-        "macsec_and_attacked_clock",
-        Code::NotYet,
-        "[[streams]]",
-        "[segments.network.ethernet.sync.gptp]\nsystems = [{ names = [\"a\"], priority1 = 100 }]\n[[threats]]\nname = \"box\"\n\
-         kind = { delay = { by = \"1us\" } }\nat = { link = \"a\" }\n[[streams]]",
-    ),
-    (
         "macsec_babbling_and_attacked",
         Code::NotYet,
         "[[streams]]",

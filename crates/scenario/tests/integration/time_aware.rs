@@ -70,10 +70,12 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
         "class = { best_effort = {} }\nmax_transmission_delay = \"1ms\"\n",
     ),
     (
-        "gptp_attack_in_slot",
+        "gptp_attack_in_slot_and_on_clocks",
         Code::NotYet,
         STREAM,
-        "[[threats]]\nname = \"forged\"\nkind = \"spoof\"\nstream = \"picture\"\nat = { segment = \"network\" }\n[[streams]]",
+        "[[threats]]\nname = \"forged\"\nkind = \"spoof\"\nstream = \"picture\"\nat = { segment = \"network\" }\n\
+         [[threats]]\nname = \"claim\"\nkind = { forged_time = { offset = \"1us\", of = \"a\" } }\nat = { segment = \"network\" }\n\
+         [[streams]]",
     ),
     (
         "gptp_with_networks",
@@ -82,10 +84,11 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
         "  { between = [\"a\", \"left\"] }, { between = [\"a\", \"right\"] }, { between = [\"b\", \"left\"] },\n",
     ),
     (
-        "gptp_attacker_on_link",
+        "gptp_attackers_on_both_sides_of_stamps",
         Code::NotYet,
         STREAM,
-        "[[threats]]\nname = \"change\"\nkind = \"spoof\"\nstream = \"picture\"\nat = { link = \"a\" }\n[[streams]]",
+        "[[threats]]\nname = \"change\"\nkind = \"spoof\"\nstream = \"picture\"\nat = { link = \"a\" }\n\
+         [[threats]]\nname = \"more\"\nkind = \"babble\"\nstream = \"picture\"\nat = { link = \"a\" }\n[[streams]]",
     ),
 ];
 
@@ -103,7 +106,7 @@ fn every_problem_of_time_aware_clocks_is_shown_with_its_place() {
                     1,
                 );
             }
-            "gptp_attack_in_slot" => text = text.replacen(SEGMENT, "", 1),
+            "gptp_attack_in_slot_and_on_clocks" => text = text.replacen(SEGMENT, "", 1),
             _ => {}
         }
         let problems = refused(name, "time-aware.toml", &text, *code);

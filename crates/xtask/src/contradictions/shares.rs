@@ -170,6 +170,22 @@ const FEATURES: &[Feature] = &[
         "nothing bounds on paper how far apart these clocks are",
     ),
     never(
+        "attacks on links whose messages are stamped",
+        |text| text.contains("gptp = ") && text.contains("\nat = { link = "),
+        "nothing bounds such clocks on whose links somebody attacks",
+    ),
+    never(
+        "attacks in slots by such clocks, or by those of a cluster",
+        |text| {
+            let mut tables = text.split("\n[[").filter(|table| table.starts_with("threats]]"));
+            let is_made = text.contains("gptp = ") || text.contains("as6802 = ");
+            let in_slot = ["kind = \"spoof\"", "kind = \"replay\""];
+            is_made
+                && tables.any(|table| table.contains("segment = ") && in_slot.iter().any(|kind| table.contains(kind)))
+        },
+        "nothing bounds clocks that somebody attacks, whatever he does",
+    ),
+    never(
         "group keys",
         |text| text.contains(".group]"),
         "but where no stream meets an exchange: nothing bounds its frames and signatures",

@@ -230,3 +230,7 @@ pub(super) fn after(when: Duration, station: u16, bytes: Vec<u8>) -> Bench {
 pub(super) fn reception(len: u64) -> Duration {
     speed().reception(len)
 }
+
+pub(super) fn occupancy(len: u64) -> Duration {
+    speed().occupancy(len)
+}

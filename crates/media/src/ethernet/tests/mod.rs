@@ -5,6 +5,7 @@ mod control;
 mod second;
 mod several;
 mod shaped;
+mod splices;
 mod stream_filters;
 
 use chronoseal_core::{Event, EventKind, NodeId, PortId, Rate};
@@ -290,7 +291,7 @@ fn a_full_queue_refuses_and_keeps_what_it_has() {
 #[test]
 fn an_attacker_on_a_link_holds_each_frame_before_the_switch_does() {
     let spliced = || NetworkConfig {
-        splices: vec![Splice { victim: 0, attacker: NodeId(5), keeps_priorities: false }],
+        splices: vec![Splice { victim: 0, attacker: NodeId(5), seat: Seat::BeforeWire, keeps_priorities: false }],
         ..config()
     };
     let port = |port| Attachment { node: NodeId(5), port: PortId(port) };

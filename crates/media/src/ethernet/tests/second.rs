@@ -84,7 +84,7 @@ fn a_frame_of_no_stream_goes_into_the_first_network_and_no_further() {
 fn an_attacker_on_the_wire_to_one_network_gets_its_copy_only() {
     let attacker = NodeId(15);
     let config = NetworkConfig {
-        splices: vec![Splice { victim: 2, attacker, keeps_priorities: false }],
+        splices: vec![Splice { victim: 2, attacker, seat: Seat::BeforeWire, keeps_priorities: false }],
         ..networks(Vec::new())
     };
     let bench = sent(config, BOTH);

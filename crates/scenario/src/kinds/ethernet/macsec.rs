@@ -12,7 +12,7 @@ use chronoseal_wire::macsec::overhead_len;
 use chronoseal_wire::r_tag::R_TAG_LEN;
 
 use super::macsec_spec::{CipherSuiteSpec, ConfidentialitySpec, MacsecSpec, ProcessingSpec};
-use super::plan::{EthernetSegment, Sync};
+use super::plan::EthernetSegment;
 use super::spec::EthernetSegmentSpec;
 use super::wiring::LinkParameters;
 use crate::kinds::{Context, Place, SegmentRequest, Table};
@@ -147,20 +147,6 @@ pub(super) fn check(network: &EthernetSegment, context: &mut Context<'_>) {
         let id = NodeId(number as u16);
         if network.link_of(id).parameters.macsec.is_none() {
             continue;
-        }
-        let on_wire = spec.threats.iter().position(|threat| threat.at == Some(PlaceSpec::Link(node.name.clone())));
-        if let Some(threat) = on_wire.filter(|_| network.sync == Sync::Gptp) {
-            context.report(
-                Code::NotYet,
-                &Place::new("threats").entry(threat).key("at"),
-                format!(
-                    "the link of `{}` has MACsec, and an attacker there has the messages of IEEE 802.1AS in its hands, which are not protected \
-                     with real bytes yet",
-                    shortened(&node.name)
-                ),
-                "on a link with MACsec",
-                "write `macsec = false` for the link, or another place for the attacker",
-            );
         }
         let sits_there = |(_, threat): &(usize, &ThreatSpec)| threat.at == Some(PlaceSpec::Link(node.name.clone()));
         let there = || spec.threats.iter().enumerate().filter(sits_there);

@@ -5,11 +5,12 @@ use chronoseal_core::Duration;
 use super::plan::{EthernetHop, EthernetSegment, Sync};
 use super::spec::EthernetThreatSpec;
 use super::{clock_threats, datagrams};
-use crate::kinds::{Context, ThreatParts, ThreatRequest};
+use crate::kinds::{Context, Place, ThreatParts, ThreatRequest};
 use crate::limits::FRAME_LEN_MIN;
 use crate::plan::{AttackPlace, ThreatKind};
 use crate::problem::Code;
 use crate::shape::shortened;
+use crate::spec::{PlaceSpec, ThreatKindSpec, ThreatSpec};
 
 /// An attack, checked.
 pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) -> Option<ThreatParts> {
@@ -41,8 +42,8 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
     babbling(request, context);
     place(request, context);
     delay_box(request, context);
-    on_stamped_link(request, segment, context);
-    in_slot_by_own_time(request, segment, context);
+    babbling_on_stamped_link(request, segment, context);
+    in_slot_by_clocks(request, segment, context);
     let cycle = segment.cluster_cycle;
     let at = request.table.at("at_slot_offset");
     let at_slot_offset = context.within(&at, "the offset in the slot", spec.at_slot_offset.0, -cycle, cycle);
@@ -52,42 +53,73 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
     Some(ThreatParts { attacker: attacker(request), at_slot_offset, every, facet: None })
 }
 
-/// Frames that an attacker makes up on a link would take no time on it where messages are stamped.
-fn on_stamped_link(request: &ThreatRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
-    let makes_frames = matches!(request.kind, ThreatKind::Spoof(_) | ThreatKind::Babble(_));
-    if segment.sync == Sync::Gptp && makes_frames && matches!(request.place, AttackPlace::OnLink(..)) {
-        context.report(
+/// Where messages of IEEE 802.1AS are stamped a node babbles in front of its stamps, and who sits on its wire does so behind them.
+fn babbling_on_stamped_link(request: &ThreatRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
+    let AttackPlace::OnLink(_, node) = request.place else { return };
+    if segment.sync != Sync::Gptp || !matches!(request.kind, ThreatKind::Babble(_)) {
+        return;
+    }
+    let node = &request.nodes[node.index()].name;
+    let sits_there = |threat: &ThreatSpec| {
+        matches!(&threat.at, Some(PlaceSpec::Link(link)) if link == node)
+            && !matches!(threat.kind, ThreatKindSpec::Babble)
+    };
+    if let Some(other) = context.spec().threats.iter().position(sits_there) {
+        context.report_both(
             Code::NotYet,
-            &request.at("at"),
+            (&request.at("at"), "before the stamps"),
+            (&Place::new("threats").entry(other).key("at"), "behind them"),
             format!(
-                "`{}` makes up frames on a link whose messages of IEEE 802.1AS are stamped, and sits behind the stamps there: its frames \
-                 would take no time on the link",
-                shortened(request.name)
+                "what `{}` babbles leaves by its own port, where messages of IEEE 802.1AS are stamped, and an attacker on its wire sits \
+                 behind that; both at once are not there yet",
+                shortened(node)
             ),
-            "on a link",
-            "write another `sync`, or attack from a port of its own",
+            "write a scenario for each of the two",
         );
     }
 }
 
-/// From a port of its own an attack is placed in the slot of its stream, by the time of the run.
-fn in_slot_by_own_time(request: &ThreatRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
+/// From a port of its own an attack is placed in the slot of its stream. Where stations and switches make the time of slots themselves,
+/// the attacker follows their clocks by what comes to its port.
+fn in_slot_by_clocks(request: &ThreatRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
     let Some(hop) = request.hop().and_then(|hop| hop.facet.get::<EthernetHop>()) else { return };
     let needs_slot = !matches!(request.kind, ThreatKind::Babble(_) | ThreatKind::Flood(_));
-    let knows_time = matches!(segment.sync, Sync::Beacon | Sync::Ideal);
+    let follows = matches!(segment.sync, Sync::As6802 | Sync::Gptp);
     let is_at_port = matches!(request.place, AttackPlace::OnSegment(_));
-    if is_at_port && needs_slot && hop.class.is_time_triggered() && !knows_time {
+    if !(is_at_port && needs_slot && hop.class.is_time_triggered() && follows) {
+        return;
+    }
+    let name = shortened(request.name);
+    if segment.default_link().macsec.is_some() {
         context.report(
             Code::NotYet,
             &request.at("at"),
             format!(
-                "`{}` is placed in the slot of its stream, which is by the clocks of `{}`, and an attacker with a port of its own does not \
-                 follow them yet",
-                shortened(request.name),
+                "`{name}` is placed in the slot of its stream, which is by the clocks of `{}`, and what keeps these together goes to its \
+                 port with MACsec, which has no real bytes there yet",
                 request.segment.name
             ),
-            "knows no slot",
-            "attack on the link of the sender, `at = { link = \"…\" }`, or write `sync = \"beacon\"`",
+            "hears no clock",
+            "attack on the link of the sender, `at = { link = \"…\" }`, or leave `macsec` out",
+        );
+    }
+    let forges = |threat: &ThreatSpec| {
+        let is_here =
+            threat.at.as_ref().is_none_or(|at| matches!(at, PlaceSpec::Segment(on) if on == request.segment.name));
+        is_here && matches!(threat.kind, ThreatKindSpec::ForgedTime(_))
+    };
+    let forger = context.spec().threats.iter().position(forges);
+    if let Some(forger) = forger.filter(|_| segment.sync == Sync::Gptp) {
+        context.report_both(
+            Code::NotYet,
+            (&request.at("at"), "follows the grandmaster"),
+            (&Place::new("threats").entry(forger).key("kind"), "claims to be one"),
+            format!(
+                "`{name}` follows the clocks of `{}` at its port, whose delay its bridge has measured then, so that what is forged there \
+                 would be believed: one attacker that does both is not there yet",
+                request.segment.name
+            ),
+            "write a scenario for each of the two",
         );
     }
 }

@@ -45,8 +45,10 @@ pub(super) fn cluster(chance: &mut Chance, on: usize, network: &mut Network) {
     // What a gateway carries into slots has no bound.
     let has_slots = chance.percent(88) && !network.streams.iter().any(|stream| in_slots(stream) && goes_on(stream));
     if has_slots {
-        // An attacker knows no slot of a cluster.
-        network.threats.clear();
+        // A cluster with an attacker has no bounds, wherever its slots are hit.
+        if !Chance::new(network.seed, 63).percent(20) {
+            network.threats.clear();
+        }
         let precision = chance.one(&["20us", "30us", "8us"]);
         let lines = network.segments[on].table.lines().filter(|line| !line.starts_with("precision = "));
         let table: String = lines.map(|line| format!("{line}\n")).collect();
@@ -88,7 +90,9 @@ pub(super) fn cluster(chance: &mut Chance, on: usize, network: &mut Network) {
 /// Lets the clocks of a segment follow a grandmaster (IEEE 802.1AS), most often with all of its streams without slots.
 pub(super) fn time_aware(chance: &mut Chance, on: usize, network: &mut Network) {
     // What an attacker sends beside these messages has no bound, nor has what is in slots.
-    network.threats.clear();
+    if !Chance::new(network.seed, 64).percent(60) {
+        network.threats.clear();
+    }
     if chance.percent(88) {
         without_slots(chance, on, network);
         // How far clocks are apart has no bound either.

@@ -112,9 +112,11 @@ pub(super) fn threats(chance: &mut Chance, on: usize, network: &mut Network) {
     let begins_here = |stream: &&Stream| stream.from == on && !stream.is_slotted && !stream.table.contains("count = ");
     let victims: Vec<(i64, usize, i64)> =
         network.streams.iter().filter(begins_here).map(|one| (one.index, one.ends.0, one.period)).collect();
-    // Nobody stands on the links of time-aware systems yet.
-    if victims.is_empty() || network.segments[on].table.contains("gptp = ") {
+    if victims.is_empty() {
         return;
+    }
+    if network.segments[on].table.contains("gptp = ") {
+        return on_stamped_link(on, &victims, network);
     }
     let (index, node, period) = chance.one(&victims);
     if chance.percent(40) {
@@ -129,4 +131,19 @@ pub(super) fn threats(chance: &mut Chance, on: usize, network: &mut Network) {
              start = \"{start}ms\"\ncount = {count}\n"
         ));
     }
+}
+
+/// Who makes up frames on the link of a time-aware system, or delays them: nothing there is bounded then, and what is elsewhere stays so.
+fn on_stamped_link(on: usize, victims: &[(i64, usize, i64)], network: &mut Network) {
+    let mut chance = Chance::new(network.seed, 65);
+    if !chance.percent(20) {
+        return;
+    }
+    let (index, node, _) = chance.one(victims);
+    let kind = chance.one(&["\"spoof\"", "\"spoof\"", "\"babble\"", "{ delay = { by = \"100us\" } }"]);
+    let (start, count) = (chance.range(0, 300), chance.range(1, 20));
+    network.threats.push(format!(
+        "[[threats]]\nname = \"stamped-{on}\"\nkind = {kind}\nstream = \"m{index}\"\nat = {{ link = \"n{node}\" }}\n\
+         start = \"{start}ms\"\nevery = \"1ms\"\ncount = {count}\n"
+    ));
 }
