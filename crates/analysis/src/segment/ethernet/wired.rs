@@ -402,12 +402,10 @@ impl<'a> Wired<'a> {
         let later = threats::later(view, stream);
         let arrival = self.arrivals.at(stream.id, view.id);
         let len_max = view.secured_len(stream);
-        let overhead = view.protection_of(stream).overhead_bytes();
-        let with = |len: u32| relayed_frame_len(len, overhead) + overhead + stream.tag_len();
         // A PDU that counts by itself is alone in its frame; a frame of several takes no longer than one for each.
         let counted = view.plan.contained_len_max(stream.id);
-        let counted = counted.filter(|_| self.arrivals.counts_pdus(stream.id, view.id)).map(with);
-        let len_min = view.plan.container_len_min(stream.id).map(with).unwrap_or(view.shortest_len(stream));
+        let counted =
+            counted.filter(|_| self.arrivals.counts_pdus(stream.id, view.id)).map(|len| self.holding(stream, len));
         let gap = virtual_links::gap_of_frames(view, stream);
         // Of a message that the distance counts all frames come at once.
         let counted = counted
@@ -428,10 +426,22 @@ impl<'a> Wired<'a> {
             sharers: Vec::new(),
             counted_len: counted,
             len_max: u64::from(len_max),
-            len_min: u64::from(len_min),
+            len_min: self.shortest(stream),
             hops,
             ends,
         })
+    }
+
+    /// A frame with so much of PDUs of several streams and their headers `[byte]`.
+    fn holding(&self, stream: &EthernetStream<'_>, len: u32) -> u32 {
+        let overhead = self.view.protection_of(stream).overhead_bytes();
+        relayed_frame_len(len + stream.trailer_len(), overhead) + overhead + stream.tag_len()
+    }
+
+    /// The shortest frame of a stream: of those that hold PDUs of several streams, one with the shortest PDU alone `[byte]`.
+    fn shortest(&self, stream: &EthernetStream<'_>) -> u64 {
+        let alone = self.view.plan.container_len_min(stream.id).map(|len| self.holding(stream, len));
+        u64::from(alone.unwrap_or_else(|| self.view.shortest_len(stream)))
     }
 
     /// A stream that shares its virtual link with others, as the flow of all of them: whatever they bring, their regulator lets one
@@ -447,7 +457,7 @@ impl<'a> Wired<'a> {
         };
         let lens = || sharers.iter().map(|stream| u64::from(view.secured_len(stream)));
         let len_max = lens().max().unwrap_or(sent.len_max);
-        let shortest = sharers.iter().map(|stream| u64::from(view.shortest_len(stream)));
+        let shortest = sharers.iter().map(|stream| self.shortest(stream));
         RoutedStream {
             at: later.map(|later| Span { min: driver.min, max: later }),
             distance: sent.regulated.map_or(sent.distance, |regulated| regulated.gap),
