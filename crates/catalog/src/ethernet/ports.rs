@@ -131,14 +131,14 @@ mod tests {
             let (requested_at, extension) = (Duration::ZERO, us(5));
             let change =
                 ListChange { requested_at, extension, base_time: us(90), cycle: us(70), entries: entries_then };
-            let mut port = PortConfig::default();
-            port.gates = Some(GateControlList {
+            let list = GateControlList {
                 base_time: Duration::ZERO,
                 cycle: us(40),
                 entries: entries(&[(0b1001, 20), (0b1100, 20)]),
                 hold_advance: Duration::ZERO,
                 change: changes.then(|| Box::new(change)),
-            });
+            };
+            let mut port = PortConfig { gates: Some(list), ..PortConfig::default() };
             for class in 0..5 {
                 port.classes[class].selection = Selection::CreditBased { idle_slope: Rate(30_000_001), changed: None };
             }
