@@ -88,6 +88,38 @@ proptest! {
     }
 }
 
+/// Two frames of 80 us on the line meet in a class that is to have 20 of 100 Mbit/s. Under the first list its gate is open for 500 us of each
+/// millisecond, so that it earns 40 Mbit/s then, and under the second for 400 us, which makes 50 Mbit/s.
+#[test]
+fn a_shaper_under_a_list_that_is_replaced_takes_the_closed_form() {
+    let ends = |begins: &str| {
+        let text = format!(
+            "schema_version = 2\nname = \"replaced\"\nduration = \"40ms\"\n[segments.network.ethernet]\nrate = \"100Mbit/s\"\n\
+             cluster_cycle = \"20ms\"\nsync = \"ideal\"\nforwarding_delay = \"0s\"\nclass = {{ best_effort = {{ priority = 5 }} }}\n\
+             [segments.network.ethernet.bridge_ports]\nclasses = [{{ class = 5, shaper = {{ credit_based = {{ idle_slope = \"20Mbit/s\" }} }} }}]\n\
+             [segments.network.ethernet.bridge_ports.gates]\ncycle = \"1ms\"\nentries = [{{ open = [5], lasts = \"500us\" }}, \
+             {{ open = [0], lasts = \"500us\" }}]\nadmin = {{ base_time = \"{begins}\", cycle_time = \"1ms\", entries = [{{ open = [5], \
+             lasts = \"400us\" }}, {{ open = [0], lasts = \"600us\" }}] }}\n\
+             [[nodes]]\nname = \"a\"\nclock = \"ideal\"\n[[nodes]]\nname = \"b\"\nclock = \"ideal\"\n[[nodes]]\nname = \"c\"\nclock = \"ideal\"\n\
+             [[streams]]\nname = \"one\"\nfrom = \"a\"\nto = [\"c\"]\nperiod = \"20ms\"\noffset = \"0s\"\nlength = \"962B\"\n\
+             [[streams]]\nname = \"two\"\nfrom = \"b\"\nto = [\"c\"]\nperiod = \"20ms\"\noffset = \"0s\"\nlength = \"962B\"\n"
+        );
+        let (_, tally) = simulated(&plan(&text));
+        let of_both = tally.rows().iter().map(|row| {
+            assert_eq!(row.delivered, 2);
+            (row.latency_max, Duration::from_ps(row.latency_sum_ps as i64) - row.latency_max)
+        });
+        of_both.collect::<Vec<_>>()
+    };
+    let ns = Duration::from_ns;
+    // Both are at the switch at 79.04 us. Under the old list 4800 bits are owed at 159.04 us, which take 120 us; under the new one 4000, which
+    // take 80 us. Then the second frame takes 79.04 us once more.
+    assert_eq!(ends("10ms"), [(ns(158_080), ns(158_080)), (ns(358_080), ns(318_080))]);
+    // The new list begins while the second frame waits: 1638.4 bits are earned until 200 us, and 3161.6 more take 63.232 us. The frames of
+    // the next cycle find the gate closed until 200 us.
+    assert_eq!(ends("200us"), [(ns(279_040), ns(158_080)), (ns(439_040), ns(342_272))]);
+}
+
 /// Streams in slots and a flood below them, over three switches whose links differ.
 fn in_slots(access: &str, guard_us: u32) -> String {
     format!(

@@ -41,15 +41,27 @@ pub(super) fn of(
     found
 }
 
-/// IEEE 802.1Q-2022 §8.6.8.2: a class whose gate is not always open earns in the time it is open what it is to have of all.
+/// IEEE 802.1Q-2022 §8.6.8.2: a class whose gate is not always open earns in the time it is open what it is to have of all, and that is
+/// another slope where another list is in force.
 fn operational_slopes(port: &mut PortConfig) {
     let Some(gates) = &port.gates else { return };
+    let then = gates.changed();
     for (class, config) in port.classes.iter_mut().enumerate() {
-        let Selection::CreditBased { idle_slope } = &mut config.selection else { continue };
-        let open = open_in_cycle(gates, class).as_ps().max(1);
-        let slope = i128::from(idle_slope.0) * i128::from(gates.cycle.as_ps()) / i128::from(open);
-        *idle_slope = Rate(u64::try_from(slope).unwrap_or(u64::MAX));
+        let Selection::CreditBased { idle_slope, changed } = &mut config.selection else { continue };
+        *changed = then.as_ref().map(|then| operational_slope(*idle_slope, then, class));
+        *idle_slope = operational_slope(*idle_slope, gates, class);
     }
+}
+
+/// The administrative slope times cycle over open time, in whole bits a second; as it is for a gate that never opens, whose class earns
+/// nothing anyway.
+fn operational_slope(administrative: Rate, gates: &GateControlList, class: usize) -> Rate {
+    let open = open_in_cycle(gates, class);
+    if open == Duration::ZERO {
+        return administrative;
+    }
+    let slope = i128::from(administrative.0) * i128::from(gates.cycle.as_ps()) / i128::from(open.as_ps());
+    Rate(u64::try_from(slope).unwrap_or(u64::MAX))
 }
 
 fn open_in_cycle(gates: &GateControlList, class: usize) -> Duration {
@@ -98,5 +110,49 @@ fn scheduler(view: Ethernet<'_>, stream: &EthernetStream<'_>, group: u16) -> Sch
         committed_burst: committed.burst,
         max_residence: None,
         group,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chronoseal_media::port::{GateEntry, ListChange};
+
+    use super::*;
+
+    #[test]
+    fn a_class_earns_by_the_list_that_is_in_force_what_it_is_to_have_of_all_time() {
+        let us = Duration::from_us;
+        let entries = |all: &[(u8, i64)]| -> Vec<GateEntry> {
+            all.iter().map(|(open, lasts)| GateEntry { open: *open, hold: false, lasts: us(*lasts) }).collect()
+        };
+        let slopes = |changes: bool| {
+            // The second entry of the second list lasts until the end of its cycle.
+            let entries_then = entries(&[(0b0011, 10), (0b0100, 20)]);
+            let (requested_at, extension) = (Duration::ZERO, us(5));
+            let change =
+                ListChange { requested_at, extension, base_time: us(90), cycle: us(70), entries: entries_then };
+            let list = GateControlList {
+                base_time: Duration::ZERO,
+                cycle: us(40),
+                entries: entries(&[(0b1001, 20), (0b1100, 20)]),
+                hold_advance: Duration::ZERO,
+                change: changes.then(|| Box::new(change)),
+            };
+            let mut port = PortConfig { gates: Some(list), ..PortConfig::default() };
+            for class in 0..5 {
+                port.classes[class].selection = Selection::CreditBased { idle_slope: Rate(30_000_001), changed: None };
+            }
+            operational_slopes(&mut port);
+            port.classes.map(|class| match class.selection {
+                Selection::CreditBased { idle_slope, changed } => (idle_slope.0, changed.map(|rate| rate.0)),
+                Selection::Strict | Selection::Asynchronous => (0, None),
+            })
+        };
+        // Half of the time, never, half, always and never; then a seventh, a seventh, six sevenths, and never.
+        let old = [60_000_002, 30_000_001, 60_000_002, 30_000_001, 30_000_001, 0, 0, 0];
+        let new = [210_000_007, 210_000_007, 35_000_001, 30_000_001, 30_000_001].map(Some);
+        assert_eq!(slopes(true).map(|(before, _)| before), old);
+        assert_eq!(slopes(true).map(|(_, then)| then)[..5], new);
+        assert_eq!(slopes(false), old.map(|before| (before, None)), "nothing replaces it");
     }
 }

@@ -59,6 +59,8 @@ pub enum Selection {
     CreditBased {
         /// What it earns while it waits and its gate is open.
         idle_slope: Rate,
+        /// The same from when on another list replaces that of the port ([`ListChange::begins`]); `None`: as much as before.
+        changed: Option<Rate>,
     },
     /// The frame with the earliest eligibility time, once that has come, §8.6.8.5.
     Asynchronous,

@@ -183,6 +183,40 @@ impl Windows {
         self.open_while_shown(self.shown(from), self.shown(until))
     }
 
+    /// The same by list: how long the one that runs first lets it be open, and how long the one that replaces that.
+    #[inline]
+    pub(super) fn open_by_list(&self, from: SimTime, until: SimTime) -> [Duration; 2] {
+        let Some(begins) = self.begins() else { return [self.open_between(from, until), Duration::ZERO] };
+        let (shown_from, shown_until) = (self.shown(from), self.shown(until));
+        if shown_until <= begins {
+            [self.open_between(from, until), Duration::ZERO]
+        } else if shown_from >= begins {
+            [Duration::ZERO, self.open_between(from, until)]
+        } else {
+            [self.open_while_shown(shown_from, begins), self.open_while_shown(begins, shown_until)]
+        }
+    }
+
+    /// How long it is open by its clock from a time on until another list replaces that of the port; `None` if none does.
+    pub(super) fn open_until_change(&self, from: SimTime) -> Option<Duration> {
+        let begins = self.begins()?;
+        let shown = self.shown(from);
+        Some(if shown < begins { self.open_while_shown(shown, begins) } else { Duration::ZERO })
+    }
+
+    /// How much of a time goes by under the list that runs first, and how much under the one that replaces that, be it open or not.
+    #[inline]
+    pub(super) fn time_by_list(&self, from: SimTime, until: SimTime) -> [Duration; 2] {
+        let changes = self.begins().map_or(until, |begins| self.when(begins).clamp(from, until));
+        [changes - from, until - changes]
+    }
+
+    /// What its clock shows when another list replaces that of the port, if a list is followed and one does.
+    #[inline]
+    fn begins(&self) -> Option<SimTime> {
+        self.clock.and(self.change.as_ref()?.begins(PIECES - 1))
+    }
+
     /// How long it is open while its clock shows what is between two times.
     fn open_while_shown(&self, from: SimTime, until: SimTime) -> Duration {
         match self.change.as_deref() {

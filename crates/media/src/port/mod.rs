@@ -141,7 +141,9 @@ impl Port {
             let ClassConfig { selection, is_preemptable, room } =
                 config.classes.get(class).copied().unwrap_or_default();
             let credit = match selection {
-                Selection::CreditBased { idle_slope } => Some(Credit::new(idle_slope, speed.rate())),
+                Selection::CreditBased { idle_slope, changed } => {
+                    Some(Credit::new([idle_slope, changed.unwrap_or(idle_slope)], speed.rate()))
+                }
                 Selection::Strict | Selection::Asynchronous => None,
             };
             let is_asynchronous = selection == Selection::Asynchronous;

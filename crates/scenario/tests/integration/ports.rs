@@ -104,10 +104,6 @@ fn every_problem_of_an_administrative_list_is_shown_with_its_place_and_what_help
             "the entries up to this one last 3.9ms, and the cycle is 2ms",
         ),
         (admin("\"5ms\"", ", { open = [9], lasts = \"3us\" }"), "there is no traffic class 9"),
-        (
-            admin("\"5ms\"", ", { open = [6], lasts = \"100us\" }").replace("400us", "500us"),
-            "open for another share of the time",
-        ),
     ];
     for (keys, message) in cases {
         let text = problems("admin", &PORTS.replacen(GATES, &format!("{GATES}{keys}"), 1)).render();

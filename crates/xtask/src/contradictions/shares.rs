@@ -203,6 +203,11 @@ const FEATURES: &[Feature] = &[
         "but where streams have an offset and find their gates open under either list: what else waits there is not bounded",
     ),
     never(
+        "credit-based shapers under gate lists that are replaced",
+        |text| text.lines().any(|line| line.contains("credit_based = ") && line.contains("admin = ")),
+        "but where nothing that has to hold leaves there, or it finds its gates open under either list without a shaper",
+    ),
+    never(
         "frames lost by noise",
         |text| text.contains("frame_losses = "),
         "but where streams have a way without: nothing bounds what noise takes",

@@ -84,7 +84,7 @@ pub(super) fn port(view: Ethernet<'_>, end: PortEnd, wander: Option<&Wander>) ->
     let changes = config.gates.as_ref().is_some_and(|list| list.change.is_some());
     let mut port = RoutedPort { holds, changes, ..RoutedPort::default() };
     for (number, class) in (0u8..).zip(&config.classes) {
-        if let Selection::CreditBased { idle_slope } = class.selection {
+        if let Selection::CreditBased { idle_slope, .. } = class.selection {
             port.idle_slopes.insert(number, bytes_a_ps(idle_slope.0));
         }
         port.preempts |= class.is_preemptable;

@@ -135,7 +135,8 @@ fn credit_based_shaping_is_that_of_inet_and_core4inet() {
     let mut port = PortConfig::default();
     for (priority, .., slope) in streams {
         let class = &mut port.classes[usize::from(priority)];
-        class.selection = slope.map_or(Selection::Strict, |slope| Selection::CreditBased { idle_slope: Rate(slope) });
+        let shaped = |slope| Selection::CreditBased { idle_slope: Rate(slope), changed: None };
+        class.selection = slope.map_or(Selection::Strict, shaped);
         // Four frames, which only the unshaped flood fills.
         class.room = Some(4 * 1518);
     }

@@ -11,6 +11,8 @@ type Entries = Vec<(u8, bool, i64)>;
 struct Setup {
     /// By class: `Some(k)` has an idle slope of a `k`th of the line's rate.
     slopes: [Option<i64>; 8],
+    /// By class: the idle slope is divided by so much when another list begins.
+    divided: [i64; 8],
     /// By class.
     asynchronous: [bool; 8],
     preemptable: [bool; 8],
@@ -31,7 +33,10 @@ impl Setup {
             config.classes[class].is_preemptable = self.preemptable[class];
             config.classes[class].selection = match self.slopes[class] {
                 _ if self.asynchronous[class] => Selection::Asynchronous,
-                Some(k) => Selection::CreditBased { idle_slope: rate(k) },
+                Some(k) => Selection::CreditBased {
+                    idle_slope: rate(k),
+                    changed: self.change.as_ref().map(|_| rate(k * self.divided[class])),
+                },
                 None => Selection::Strict,
             };
         }
@@ -96,6 +101,13 @@ impl Setup {
         list.last().map_or((0xff, false), |(open, hold, _)| (*open, *hold))
     }
 
+    /// What a class earns in a byte's time, and what it spends besides while it sends, in the parts in which its credit is counted.
+    fn slope(&self, class: usize, k: i64, at: i64) -> (i64, i64) {
+        let divided = self.divided[class];
+        let is_changed = self.change.as_ref().is_some_and(|(_, begins, ..)| at >= *begins);
+        (if is_changed { 1 } else { divided }, k * divided)
+    }
+
     fn is_open(&self, class: usize, at: i64) -> bool {
         self.entry(at).0 >> class & 1 == 1
     }
@@ -127,7 +139,7 @@ struct Model<'a> {
     coming: &'a [Coming],
     /// By class: frames with their eligibility times, in order.
     queues: Vec<Vec<(usize, i64)>>,
-    /// In the `k`th part of a byte.
+    /// In parts of a byte, as many as the smallest idle slope of the class says.
     credits: [i64; 8],
     wire: Option<Wire>,
     rest: Option<Rest>,
@@ -232,11 +244,12 @@ impl Model<'_> {
         let spends = self.spends();
         for class in 0..8 {
             let Some(k) = self.setup.slopes[class] else { continue };
+            let (earned, spent) = self.setup.slope(class, k, now);
             let is_open = self.setup.entries.is_empty() || self.setup.is_open(class, now);
             if spends == Some(class) {
-                self.credits[class] -= k - 1;
+                self.credits[class] += earned - spent;
             } else if is_open && (self.waits(class) || self.credits[class] < 0) {
-                self.credits[class] += 1;
+                self.credits[class] += earned;
             }
         }
         if let Some(wire) = &mut self.wire {
@@ -316,6 +329,7 @@ fn setups() -> impl Strategy<Value = Setup> {
         proptest::collection::vec((prop_oneof![Just(2i64), Just(5), Just(20)], 1600i64..4000, 0u16..4), 0..3);
     (
         proptest::array::uniform8(slope),
+        proptest::array::uniform8(prop_oneof![Just(1i64), Just(2), Just(5)]),
         proptest::array::uniform8(prop_oneof![3 => Just(false), 1 => Just(true)]),
         proptest::array::uniform8(any::<bool>()),
         entries,
@@ -323,7 +337,7 @@ fn setups() -> impl Strategy<Value = Setup> {
         schedulers,
         change,
     )
-        .prop_map(|(slopes, asynchronous, preemptable, mut entries, hold_advance, schedulers, change)| {
+        .prop_map(|(slopes, divided, asynchronous, preemptable, mut entries, hold_advance, schedulers, change)| {
             // Each class has a window with room for a frame.
             if !entries.is_empty() {
                 entries.push((0xff, false, 3200));
@@ -332,7 +346,7 @@ fn setups() -> impl Strategy<Value = Setup> {
                 changed.push((0xff, false, 3200));
                 (requested, requested + after, extension, changed)
             });
-            Setup { slopes, asynchronous, preemptable, entries, hold_advance, change, schedulers }
+            Setup { slopes, divided, asynchronous, preemptable, entries, hold_advance, change, schedulers }
         })
 }
 

@@ -84,11 +84,27 @@ fn a_frame_that_has_begun_ends_whatever_its_gate_does() {
 #[test]
 fn credit_is_earned_by_the_gates_as_they_were() {
     let mut config = config();
-    config.classes[0].selection = Selection::CreditBased { idle_slope: Rate(500_000_000) };
+    config.classes[0].selection = Selection::CreditBased { idle_slope: Rate(500_000_000), changed: None };
     // A frame of 1024 bytes on the wire costs 512 bytes of credit, which takes 8.192 us of an open gate to earn.
     let all = played(&config, &[110, 110], &[(0, Some(0))]);
     assert_eq!(all, [110.0, 126.384]);
     // The gate is closed for 10 us meanwhile.
     let set = played(&config, &[110, 110], &[(0, Some(0)), (120, Some(100)), (130, Some(0))]);
     assert_eq!(set, [110.0, 136.384]);
+}
+
+#[test]
+fn the_idle_slope_is_that_of_the_list_whose_time_the_clock_shows() {
+    let mut config = gated(&[(1, 500)], 500);
+    config.gates.as_mut().unwrap().change = change(&[(1, 200)], 100, 0);
+    config.classes[0].selection = shaped(500_000_000, 250_000_000);
+    // A frame of 8.192 us costs 4096 bits, and the clock shows 100 us at 50 us. 904 of them have been earned by then, and the other 3192 take
+    // 12.768 us.
+    assert_eq!(played(&config, &[40, 40], &[(0, Some(50))]), [40.0, 62.768]);
+    // In the middle of a frame: 2000 bits by 50 us, and 3144 more by 54.192 us.
+    assert_eq!(played(&config, &[46, 46], &[(0, Some(50))]), [46.0, 74.768]);
+    // It is set back over the change at 55 us: 1250 bits were earned since, and the old slope earns the other 1942 in 3.884 us.
+    assert_eq!(played(&config, &[40, 40], &[(0, Some(50)), (55, Some(0))]), [40.0, 58.884]);
+    // It is set forth over the change at 55 us: 3404 bits were earned by the old slope, and the new one takes 2.768 us for the other 692.
+    assert_eq!(played(&config, &[40, 40], &[(0, Some(0)), (55, Some(50))]), [40.0, 57.768]);
 }

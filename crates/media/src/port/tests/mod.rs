@@ -1,6 +1,7 @@
 //! A port against the line it is where nothing is configured, and against a plain model that goes byte by byte.
 
 mod bytewise;
+mod changed_slopes;
 mod clocks;
 mod cut_off;
 mod plain;
@@ -88,6 +89,23 @@ fn gated(entries: &[(u8, i64)], cycle_us: i64) -> PortConfig {
         change: None,
     };
     PortConfig { gates: Some(list), ..PortConfig::default() }
+}
+
+/// A list that replaces the one of a port from then on, asked for at the start, with so much by which a cycle may be extended before.
+fn change(entries: &[(u8, i64)], begins_us: i64, extension_us: i64) -> Option<Box<ListChange>> {
+    let list = gated(entries, entries.iter().map(|(_, us)| us).sum()).gates?;
+    Some(Box::new(ListChange {
+        requested_at: Duration::ZERO,
+        extension: Duration::from_us(extension_us),
+        base_time: Duration::from_us(begins_us),
+        cycle: list.cycle,
+        entries: list.entries,
+    }))
+}
+
+/// A credit-based shaper with its idle slope under the one list and under the other.
+fn shaped(idle_slope: u64, changed: u64) -> Selection {
+    Selection::CreditBased { idle_slope: Rate(idle_slope), changed: Some(Rate(changed)) }
 }
 
 fn at_ns(ns: i64) -> SimTime {

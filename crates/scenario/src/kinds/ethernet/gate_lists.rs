@@ -1,7 +1,7 @@
 //! Gate control lists of ports: what was written of them, checked; and what replaces one of them during a run.
 
 use chronoseal_core::Duration;
-use chronoseal_media::port::{GateControlList, GateEntry, ListChange, PortConfig, TRAFFIC_CLASSES};
+use chronoseal_media::port::{GateControlList, GateEntry, ListChange, PortConfig};
 
 use super::port_spec::{AdminGatesSpec, GateEntrySpec, GatesSpec};
 use super::ports::known;
@@ -77,7 +77,7 @@ pub(super) fn change(
     classes: Classes<'_>,
     (list, longest): (&GateControlList, Duration),
     context: &mut Context<'_>,
-) -> Option<ListChange> {
+) -> ListChange {
     let at_extension = place.clone().key("cycle_time_extension");
     let extension = spec.cycle_time_extension.0;
     let extension = context.within(&at_extension, "the extension", extension, Duration::ZERO, CLUSTER_CYCLE_MAX);
@@ -108,25 +108,7 @@ pub(super) fn change(
             format!("write at least {}, or an earlier `config_change`", requested_at + longest),
         );
     }
-    let (_, config) = classes;
-    let changed = GateControlList { cycle, entries: change.entries.clone(), ..list.clone() };
-    for class in (0..TRAFFIC_CLASSES).filter(|class| config.classes[*class].selection.is_credit_based()) {
-        let share =
-            |list: &GateControlList, other: Duration| i128::from(open(list, class).as_ps()) * i128::from(other.as_ps());
-        if share(list, cycle) != share(&changed, list.cycle) {
-            context.report(
-                Code::NotYet,
-                &place.clone().key("entries"),
-                format!(
-                    "the gate of traffic class {class} is open for another share of the time than before, and what its credit-based \
-                     shaper earns while it is open is that of one list (IEEE 802.1Q-2022 §8.6.8.2)"
-                ),
-                "another share",
-                "keep the share of the class, or leave its shaper out",
-            );
-        }
-    }
-    Some(change)
+    change
 }
 
 fn has_room(place: &Place<'_>, len: usize, room: u32, context: &mut Context<'_>) {
@@ -200,11 +182,6 @@ fn two_cycles(list: &GateControlList, class: usize) -> impl Iterator<Item = (boo
             (entry.open >> class & 1 == 1, lasts)
         })
     })
-}
-
-/// How long the gate of a class is open in a cycle.
-fn open(list: &GateControlList, class: usize) -> Duration {
-    two_cycles(list, class).take(list.entries.len()).filter(|(is_open, _)| *is_open).map(|(_, lasts)| lasts).sum()
 }
 
 /// The longest time for which the gate of a class is open at a stretch, by the list or by the one that replaces it; `None`: always.

@@ -106,8 +106,8 @@ pub(super) fn port(
         let mut list = gate_lists::list(&at, gates, (count, &config), rate.time_of(HOLD_ADVANCE), context);
         if let Some(admin) = &gates.admin {
             let longest = rate.time_of(LONGEST_FRAME);
-            list.change =
-                gate_lists::change(&at, gates, admin, (count, &config), (&list, longest), context).map(Box::new);
+            let change = gate_lists::change(&at, gates, admin, (count, &config), (&list, longest), context);
+            list.change = Some(Box::new(change));
         }
         list
     });
@@ -141,7 +141,7 @@ fn class(at: &Place<'_>, spec: &ClassPortSpec, segment: &EthernetSegment, contex
         Some(ShaperSpec::CreditBased(shaper)) => {
             let at = at.clone().key("shaper").key("credit_based").key("idle_slope");
             let idle_slope = context.within(&at, "the idle slope", shaper.idle_slope.0, RATE_MIN, RATE_MAX);
-            Selection::CreditBased { idle_slope }
+            Selection::CreditBased { idle_slope, changed: None }
         }
     };
     if spec.preemptable && segment.accounting == Accounting::AsPublished {

@@ -70,7 +70,10 @@ pub(super) fn ports(chance: &mut Chance, on: usize, network: &mut Network, style
         // Shapers and preemption under gates have no bound, with few exceptions.
         let is_free = !is_shaped && (preemptable.is_empty() || !is_bridge);
         if chance.percent(if is_free { 60 } else { 6 }) {
-            port.gates = Some(gates(chance, classes, slowest_mbit, !preemptable.is_empty() && is_bridge, style));
+            // What a shaper earns is another slope under another list.
+            let replaced = if is_shaped { 50 } else { 5 };
+            let can_hold = !preemptable.is_empty() && is_bridge;
+            port.gates = Some(gates(chance, (classes, slowest_mbit), can_hold, replaced, style));
         }
         port
     };
@@ -128,8 +131,9 @@ fn map(chance: &mut Chance) -> (String, i64) {
     (map, classes)
 }
 
-/// A gate control list in which, if nothing is wild, every class has a window that is long enough for any frame.
-fn gates(chance: &mut Chance, classes: i64, mbit: i64, can_hold: bool, style: Style) -> String {
+/// A gate control list for so many classes and `[Mbit/s]`, in which, if nothing is wild, every class has a window that is long enough for
+/// any frame; another one replaces it in so many cases of a hundred.
+fn gates(chance: &mut Chance, (classes, mbit): (i64, i64), can_hold: bool, replaced: i64, style: Style) -> String {
     // A longest frame, twice.
     let needed = (2 * 1_600 * 8 / mbit).max(2);
     let count = chance.range(1, 4);
@@ -150,7 +154,7 @@ fn gates(chance: &mut Chance, classes: i64, mbit: i64, can_hold: bool, style: St
         entries.push(format!("{{ open = [{}], lasts = \"{lasts}us\"{hold} }}", open.join(", ")));
     }
     let base = if chance.percent(50) { chance.range(0, cycle) } else { 0 };
-    let admin = if chance.percent(5) { admin(chance, cycle, &entries) } else { String::new() };
+    let admin = if chance.percent(replaced) { admin(chance, cycle, &entries) } else { String::new() };
     format!("{{ cycle = \"{cycle}us\", base_time = \"{base}us\", entries = [{}]{admin} }}", entries.join(", "))
 }
 
