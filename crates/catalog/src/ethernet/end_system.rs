@@ -89,7 +89,9 @@ fn time_aware(view: Ethernet<'_>, id: NodeId) -> Option<TimeAwareConfig> {
         port: clocks.port,
         granularity: clocks.granularity,
         rogue: super::clock_attacks::rogue(view, id),
-        speed: view.segment.speed_over(view.segment.link_of(id).parameters),
+        speeds: (view.segment.wiring.networks().iter())
+            .map(|network| view.segment.speed_over(view.segment.link_in(*network, id).parameters))
+            .collect(),
     })
 }
 

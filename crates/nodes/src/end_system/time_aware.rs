@@ -9,7 +9,7 @@ use chronoseal_wire::virtual_link;
 
 use super::{EndSystem, Stage};
 use crate::clock::Clock;
-use crate::time_aware::TimeAwareEffect;
+use crate::time_aware::{TimeAwareEffect, TimeMessage};
 
 impl EndSystem {
     /// Does the next thing that the clock has to do. False if nothing is due.
@@ -17,8 +17,8 @@ impl EndSystem {
         let Clock::TimeAware(clock) = &mut self.clock else { return false };
         let Some(effect) = clock.next_effect(now) else { return false };
         match effect {
-            TimeAwareEffect::Send(payload, number) => {
-                clock.writes(payload, number);
+            TimeAwareEffect::Send(message) => {
+                clock.writes(message);
                 self.stage = Stage::TimeMessage;
             }
             TimeAwareEffect::Event(event) => {
@@ -36,19 +36,24 @@ impl EndSystem {
     /// Writes the message that is to leave now.
     pub(super) fn send_time_message(&mut self, now: LocalTime, frame: &mut [u8]) -> Output {
         let Clock::TimeAware(clock) = &mut self.clock else { return Output::Timeout(self.due_at) };
-        let (payload, number) = clock.written();
+        let TimeMessage { port, payload, number } = clock.written();
         let len = gptp::emit_frame(&payload, virtual_link::station_address(self.config.node), frame);
-        let (port, priority) = (PortId(0), Priority::PROTOCOL_CONTROL);
-        Output::Transmit(Transmit { port, priority, launch_at: now, len, token: number.map(TxToken::new) })
+        let (priority, token) = (Priority::PROTOCOL_CONTROL, number.map(TxToken::new));
+        Output::Transmit(Transmit { port, priority, launch_at: now, len, token })
     }
 
-    /// Hands a message of the protocol to the clock. False if the frame is none, or the clock another one.
-    pub(super) fn receive_time_message(&mut self, now: LocalTime, rx_at: LocalTime, frame: &Frame<'_>) -> bool {
+    /// Hands a message of the protocol to the clock, which came by a port at a time. False if the frame is none, or the clock another one.
+    pub(super) fn receive_time_message(
+        &mut self,
+        now: LocalTime,
+        came: (PortId, LocalTime),
+        frame: &Frame<'_>,
+    ) -> bool {
         let Clock::TimeAware(clock) = &mut self.clock else { return false };
         if frame.type_or_length() != TypeOrLength::EtherType(ETHERTYPE_PTP) {
             return false;
         }
-        let taken = clock.receive(now, rx_at, frame.payload(), frame.bytes().len());
+        let taken = clock.receive(now, came, frame.payload(), frame.bytes().len());
         self.due_at = self.next_wake();
         if let Err(reason) = taken {
             self.discard(reason, StreamId::NONE);

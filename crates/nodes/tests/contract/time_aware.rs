@@ -30,7 +30,7 @@ fn station() -> Box<EndSystem> {
         parameters: Parameters::new(identity(NodeId(0)), 248),
         port: PortParameters { mean_link_delay_thresh: Duration::from_ms(10), ..PortParameters::default() },
         granularity: Duration::from_ns(8),
-        speed: LineSpeed::new(Rate(100_000_000), 24, 12, Duration::ZERO),
+        speeds: vec![LineSpeed::new(Rate(100_000_000), 24, 12, Duration::ZERO)],
     };
     let tasks = vec![TaskRun { task: 1, start: Duration::from_us(3_500), length: Duration::from_us(200) }];
     Box::new(
