@@ -1,4 +1,7 @@
-//! The clock of an end station of IEEE 802.1AS: what its messages do to it, and what it reports.
+//! The clock of a station of IEEE 802.1AS: what its messages do to it, and what it reports.
+//!
+//! With one port it is an end station. On the networks A and B it has a port to each, and so is a relay between them as a bridge is
+//! (IEEE 802.1AS-2020 §7.2): the ports of all systems make one tree over both networks.
 
 use std::collections::VecDeque;
 
@@ -12,22 +15,20 @@ use chronoseal_media::line::LineSpeed;
 use chronoseal_wire::gptp;
 use chronoseal_wire::virtual_link;
 
-/// The only port of an end station.
-const PORT: u16 = 1;
-
 /// A station's part in a network of time-aware systems.
 #[derive(Clone, Debug)]
 pub struct TimeAwareConfig {
     /// What it is configured with.
     pub parameters: Parameters,
-    /// The same of its port.
+    /// The same of each of its ports.
     pub port: PortParameters,
     /// Of its stamps; zero: they are exact.
     pub granularity: Duration,
     /// What it claims to be from a time on, if it is not honest.
     pub rogue: Option<Rogue>,
-    /// How long frames take on its link: a stamp is that of a frame's first bit, and its last bit is what a station is told of.
-    pub speed: LineSpeed,
+    /// By port of the station, how long frames take on the link there: a stamp is that of a frame's first bit, and its last bit is what
+    /// a station is told of. It has as many ports.
+    pub speeds: Vec<LineSpeed>,
 }
 
 /// A station that claims to be a better grandmaster than it is.
@@ -48,8 +49,8 @@ pub struct Rogue {
 /// What such a clock did, or wants done.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum TimeAwareEffect {
-    /// Send a frame with this payload; its departure is to be told with the number.
-    Send(Vec<u8>, Option<u64>),
+    /// Send this message.
+    Send(TimeMessage),
     /// Something to report.
     Event(Event),
 }
@@ -60,7 +61,18 @@ pub(crate) fn shows_another_time(event: &Event, precision: Duration) -> bool {
     has_jumped || event.kind == EventKind::SyncAcquired
 }
 
-/// The clock of an end station.
+/// A message on its way out.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct TimeMessage {
+    /// By this port of the station.
+    pub(crate) port: PortId,
+    /// The payload of its frame.
+    pub(crate) payload: Vec<u8>,
+    /// Its departure is to be told with this number.
+    pub(crate) number: Option<u64>,
+}
+
+/// The clock of a station.
 #[derive(Clone, Debug)]
 pub struct TimeAwareClock {
     config: TimeAwareConfig,
@@ -68,13 +80,22 @@ pub struct TimeAwareClock {
     clock: Option<DeviceClock>,
     effects: VecDeque<TimeAwareEffect>,
     /// Messages whose departure is not known yet.
-    leaving: Vec<(u64, Stamp)>,
+    leaving: Vec<Leaving>,
     /// What its station writes next.
-    writes: (Vec<u8>, Option<u64>),
+    writes: TimeMessage,
     /// How many messages with a number it has sent.
     sent: u64,
     /// What it will claim, until it does.
     rogue: Option<Rogue>,
+}
+
+/// An event message whose departure is not known yet.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    number: u64,
+    /// The port of the system, from 1.
+    port: u16,
+    stamp: Stamp,
 }
 
 impl TimeAwareClock {
@@ -84,7 +105,7 @@ impl TimeAwareClock {
             clock: None,
             effects: VecDeque::new(),
             leaving: Vec::new(),
-            writes: (Vec::new(), None),
+            writes: TimeMessage { port: PortId(0), payload: Vec::new(), number: None },
             sent: 0,
             rogue: None,
         }
@@ -92,10 +113,10 @@ impl TimeAwareClock {
 
     /// Power-on.
     pub(crate) fn start(&mut self, now: LocalTime) {
-        let TimeAwareConfig { parameters, port, granularity, .. } = &self.config;
+        let TimeAwareConfig { parameters, port, granularity, speeds, .. } = &self.config;
         self.effects.clear();
         // A clock whose parameters are out of bounds never begins.
-        self.clock = DeviceClock::new(parameters, &[*port], *granularity, now).ok();
+        self.clock = DeviceClock::new(parameters, &vec![*port; speeds.len()], *granularity, now).ok();
         self.rogue = self.config.rogue;
     }
 
@@ -116,41 +137,42 @@ impl TimeAwareClock {
         self.clock.as_ref().map_or(LocalTime::MAX, |clock| clock.local_time(cluster))
     }
 
-    /// Takes the payload of a frame of so many bytes whose last bit came in at `rx_at`, or says why it is reported as lost.
+    /// Takes the payload of a frame of so many bytes whose last bit came in by a port at `rx_at`, or says why it is reported as lost.
     pub(crate) fn receive(
         &mut self,
         now: LocalTime,
-        rx_at: LocalTime,
+        (port, rx_at): (PortId, LocalTime),
         payload: &[u8],
         frame_len: usize,
     ) -> Result<(), DiscardReason> {
         let Some(clock) = &mut self.clock else { return Ok(()) };
-        let arrived = rx_at - self.config.speed.since_first_bit(frame_len as u64);
-        let refused = clock.receive(now, PORT, arrived, payload).err().and_then(|refusal| clock.reason(&refusal));
+        let speed = self.config.speeds.get(port.index()).ok_or(DiscardReason::WrongPort)?;
+        let arrived = rx_at - speed.since_first_bit(frame_len as u64);
+        let refused = clock.receive(now, port.0 + 1, arrived, payload).err().and_then(|refusal| clock.reason(&refusal));
         self.collect();
         refused.map_or(Ok(()), Err)
     }
 
-    /// Keeps the payload that its station writes next, and the number of its departure.
-    pub(crate) fn writes(&mut self, payload: Vec<u8>, number: Option<u64>) {
-        self.writes = (payload, number);
+    /// Keeps the message that its station writes next.
+    pub(crate) fn writes(&mut self, message: TimeMessage) {
+        self.writes = message;
     }
 
     /// Writes the message that was kept last, as a frame of its station that leaves now.
     pub(crate) fn send(&mut self, now: LocalTime, station: NodeId, frame: &mut [u8]) -> Output {
-        let (payload, number) = std::mem::take(&mut self.writes);
+        let TimeMessage { port, payload, number } = std::mem::take(&mut self.writes);
         let len = gptp::emit_frame(&payload, virtual_link::station_address(station), frame);
-        let (port, priority) = (PortId(0), Priority::PROTOCOL_CONTROL);
-        Output::Transmit(Transmit { port, priority, launch_at: now, len, token: number.map(TxToken::new) })
+        let (priority, token) = (Priority::PROTOCOL_CONTROL, number.map(TxToken::new));
+        Output::Transmit(Transmit { port, priority, launch_at: now, len, token })
     }
 
     /// The message of a number left, or will never leave. False if there is none of that number.
     pub(crate) fn departed(&mut self, now: LocalTime, number: u64, sent: Option<LocalTime>) -> bool {
-        let Some(place) = self.leaving.iter().position(|(known, _)| *known == number) else { return false };
-        let (_, stamp) = self.leaving.swap_remove(place);
+        let Some(place) = self.leaving.iter().position(|known| known.number == number) else { return false };
+        let Leaving { port, stamp, .. } = self.leaving.swap_remove(place);
         if let (Some(clock), Some(sent)) = (&mut self.clock, sent) {
-            // The station has this port.
-            let _ = clock.transmitted(now, PORT, stamp, sent);
+            // The message left by a port of its own.
+            let _ = clock.transmitted(now, port, stamp, sent);
             self.collect();
         }
         true
@@ -189,13 +211,15 @@ impl TimeAwareClock {
         let Some(clock) = &mut self.clock else { return };
         while let Some(effect) = clock.poll() {
             match effect {
-                ClockEffect::Send { payload, stamp, .. } => {
+                ClockEffect::Send { port, payload, stamp } => {
                     let number = stamp.map(|stamp| {
                         self.sent += 1;
-                        self.leaving.push((self.sent, stamp));
+                        self.leaving.push(Leaving { number: self.sent, port, stamp });
                         self.sent
                     });
-                    self.effects.push_back(TimeAwareEffect::Send(payload, number));
+                    // Those of a system are numbered from 1, those of a station from 0.
+                    let port = PortId(port - 1);
+                    self.effects.push_back(TimeAwareEffect::Send(TimeMessage { port, payload, number }));
                 }
                 told => self.effects.extend(told.events().map(TimeAwareEffect::Event)),
             }

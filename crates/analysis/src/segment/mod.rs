@@ -297,7 +297,7 @@ pub enum Why {
     /// Messages of IEEE 802.1AS go before all others, and are counted only where nothing can disturb them.
     #[error(
         "not bounded: the messages of IEEE 802.1AS go first, and how many come together is counted only without threats, links that fail or \
-         lose frames, gateways that reboot, and the networks A and B"
+         lose frames, gateways that reboot, and the networks A and B, where stations relay them"
     )]
     TimeAwareDisturbed,
     /// Messages of IEEE 802.1AS may come too late to be used, so that the choice of a grandmaster begins again.

@@ -103,13 +103,17 @@ pub(super) fn followed(view: Ethernet<'_>, id: NodeId) -> Option<FollowedConfig>
 /// A station's clock if it follows a grandmaster; `quality` is what it is as one.
 fn time_aware(view: Ethernet<'_>, id: NodeId, quality: Option<GrandmasterQuality>) -> Option<TimeAwareConfig> {
     let clocks = view.segment.time_aware.as_ref()?;
+    let is_brought = !clocks.stations.contains_key(&id);
     let quality = quality.or_else(|| clocks.stations.get(&id).copied())?;
     Some(TimeAwareConfig {
         parameters: clocks.parameters_of(TimeAwarePlan::clock_of(id), quality),
         port: clocks.port,
         granularity: clocks.granularity,
         rogue: super::clock_attacks::rogue(view, id),
-        speed: view.segment.speed_over(view.segment.link_of(id).parameters),
+        // Who brings a port along has one, to the first network.
+        speeds: (view.segment.wiring.networks().iter().take(if is_brought { 1 } else { usize::MAX }))
+            .map(|network| view.segment.speed_over(view.segment.link_in(*network, id).parameters))
+            .collect(),
     })
 }
 

@@ -6,7 +6,8 @@
 //!             ◄───── Pdelay ─────►       ◄───── Pdelay ─────►       ◄───── Pdelay ─────►
 //!              each link's delay, and how fast the neighbour's clock runs
 //! ```
-//! A [`TimeAwareSystem`] is a bridge, or an end station if it has one port. On every port it measures the delay of the link and the rate
+//! A [`TimeAwareSystem`] is a relay, as a bridge is and a station with a port to each of two networks, or an end station if it has one
+//! port. On every port it measures the delay of the link and the rate
 //! of the neighbour's oscillator. The best master clock algorithm makes one system the grandmaster and the ports a tree. Each Sync goes
 //! down that tree; every bridge adds the delay of the link by which it came and the time that it spent in the bridge, both in
 //! units of the grandmaster's clock, because the rates of the neighbours add up on the way.

@@ -16,7 +16,7 @@ use super::{Effect, ParameterError, Parameters, PortParameters, PortRole, Preten
 /// A correction of an hour is none that bridges and links of a network of time-aware systems make.
 const CORRECTION_MAX: Duration = Duration::from_s(3600);
 
-/// A bridge, or an end station if it has one port.
+/// A relay of several ports, which is a bridge or a station on several networks, or an end station if it has one port.
 ///
 /// Times given to it are of its own oscillator, and never run backwards from call to call.
 #[derive(Clone, PartialEq, Eq, Debug)]

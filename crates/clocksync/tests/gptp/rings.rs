@@ -71,3 +71,42 @@ fn a_ring_that_is_cut_uses_the_other_way_and_heals() {
         assert_eq!(network.count(PortRole::Passive), 1, "link {link}");
     }
 }
+
+/// Two networks of two bridges each, and stations with a port to each of both; station 0 is the best clock.
+fn two_networks(stations: usize, seed: u64) -> Network {
+    let mut priorities = vec![250; stations];
+    priorities[0] = 100;
+    priorities.resize(stations + 4, 246);
+    let [a, b] = [stations, stations + 2];
+    let trunks = [(a, a + 1), (b, b + 1)].into_iter();
+    let links =
+        trunks.chain((0..stations).flat_map(|station| [(station, a + station % 2), (station, b + station % 2)]));
+    Network::new(&priorities, &links.collect::<Vec<_>>(), seed)
+}
+
+#[test]
+fn stations_on_two_networks_relay_between_them_when_a_part_of_one_is_cut_off() {
+    for seed in 0..4 {
+        let mut network = two_networks(4, seed);
+        network.run_for(Duration::from_s(8));
+        // Of ten links between eight systems seven make the tree.
+        assert_eq!(network.count(PortRole::Slave), 7, "seed {seed}");
+        assert_eq!(network.count(PortRole::Passive), 3, "seed {seed}");
+        // The grandmaster loses its link to the first network, and then that network falls apart: only stations lead there.
+        for link in [2, 0] {
+            network.set_link(link, false);
+            network.run_for(Duration::from_s(8));
+            network.take_errors();
+            network.run_for(Duration::from_s(4));
+            for node in 0..network.len() {
+                assert_eq!(network.system(node).grandmaster(), identity(0), "seed {seed}, link {link}, node {node}");
+                assert!(network.system(node).is_synchronised(), "seed {seed}, link {link}, node {node}");
+            }
+            let largest = network.take_errors().into_iter().max().unwrap();
+            assert!(largest < Duration::from_us(1), "seed {seed}, link {link}: {largest}");
+        }
+        // The bridges of the first network are behind a station each: three links from the grandmaster, or four.
+        let steps = [4, 5].map(|bridge| network.system(bridge).steps_removed());
+        assert!(steps.iter().all(|steps| (3..=4).contains(steps)), "seed {seed}: {steps:?}");
+    }
+}

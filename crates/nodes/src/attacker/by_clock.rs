@@ -64,7 +64,7 @@ impl Followed {
                 let _ = clock.receive(rx_at, (virtual_link::station(frame.source()), port), &control);
             }
             (Clock::TimeAware(clock), TypeOrLength::EtherType(ETHERTYPE_PTP)) => {
-                let _ = clock.receive(now, rx_at, frame.payload(), bytes.len());
+                let _ = clock.receive(now, (port, rx_at), frame.payload(), bytes.len());
             }
             _ => {}
         }
@@ -92,8 +92,8 @@ impl Followed {
                     ClusterEffect::Event(kind, ..) => kind == EventKind::SyncAcquired,
                 },
                 Clock::TimeAware(clock) => match clock.next_effect(now)? {
-                    TimeAwareEffect::Send(payload, number) => {
-                        clock.writes(payload, number);
+                    TimeAwareEffect::Send(message) => {
+                        clock.writes(message);
                         return Some(clock.send(now, self.node, frame));
                     }
                     TimeAwareEffect::Event(event) => shows_another_time(&event, self.precision),

@@ -46,7 +46,7 @@ impl EndSystem {
         let Some(index) = self.listener_of_frame(&frame) else {
             return match self.container_of_frame(&frame) {
                 Some(container) => self.begin_container(container, None, frame.payload()),
-                None if self.receive_time_message(now, rx_at, &frame) => {}
+                None if self.receive_time_message(now, (port, rx_at), &frame) => {}
                 None => self.discard(DiscardReason::UnknownStream, StreamId::NONE),
             };
         };

@@ -1,6 +1,6 @@
 //! A station whose clock follows a grandmaster, or is one (IEEE 802.1AS): its messages on their way in and out.
 
-use chronoseal_core::{HandleError, LocalTime, Output, StreamId, TxToken};
+use chronoseal_core::{HandleError, LocalTime, Output, PortId, StreamId, TxToken};
 use chronoseal_wire::ethernet::{Frame, TypeOrLength};
 use chronoseal_wire::gptp::ETHERTYPE_PTP;
 
@@ -14,8 +14,8 @@ impl EndSystem {
         let Clock::TimeAware(clock) = &mut self.clock else { return false };
         let Some(effect) = clock.next_effect(now) else { return false };
         match effect {
-            TimeAwareEffect::Send(payload, number) => {
-                clock.writes(payload, number);
+            TimeAwareEffect::Send(message) => {
+                clock.writes(message);
                 self.stage = Stage::TimeMessage;
             }
             TimeAwareEffect::Event(event) => {
@@ -34,13 +34,18 @@ impl EndSystem {
         clock.send(now, self.config.node, frame)
     }
 
-    /// Hands a message of the protocol to the clock. False if the frame is none, or the clock another one.
-    pub(super) fn receive_time_message(&mut self, now: LocalTime, rx_at: LocalTime, frame: &Frame<'_>) -> bool {
+    /// Hands a message of the protocol to the clock, which came by a port at a time. False if the frame is none, or the clock another one.
+    pub(super) fn receive_time_message(
+        &mut self,
+        now: LocalTime,
+        came: (PortId, LocalTime),
+        frame: &Frame<'_>,
+    ) -> bool {
         let Clock::TimeAware(clock) = &mut self.clock else { return false };
         if frame.type_or_length() != TypeOrLength::EtherType(ETHERTYPE_PTP) {
             return false;
         }
-        let taken = clock.receive(now, rx_at, frame.payload(), frame.bytes().len());
+        let taken = clock.receive(now, came, frame.payload(), frame.bytes().len());
         self.due_at = self.next_wake();
         if let Err(reason) = taken {
             self.discard(reason, StreamId::NONE);

@@ -31,7 +31,7 @@ pub(super) fn follower() -> TimeAwareConfig {
         parameters: Parameters::new(identity(NodeId(0)), 248),
         port: PortParameters { mean_link_delay_thresh: Duration::from_ms(10), ..PortParameters::default() },
         granularity: Duration::from_ns(8),
-        speed: LineSpeed::new(Rate(100_000_000), 24, 12, Duration::ZERO),
+        speeds: vec![LineSpeed::new(Rate(100_000_000), 24, 12, Duration::ZERO)],
     }
 }
 

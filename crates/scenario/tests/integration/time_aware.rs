@@ -78,10 +78,10 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
          [[streams]]",
     ),
     (
-        "gptp_with_networks",
-        Code::NotYet,
+        "gptp_long_link_to_b",
+        Code::BadClockTree,
         "  { between = [\"left\", \"right\"] },\n  { between = [\"a\", \"left\"] },\n",
-        "  { between = [\"a\", \"left\"] }, { between = [\"a\", \"right\"] }, { between = [\"b\", \"left\"] },\n",
+        "  { between = [\"a\", \"left\"] }, { between = [\"b\", \"left\"] },\n  { between = [\"a\", \"right\"], propagation_delay = \"5us\"          },\n",
     ),
     (
         "gptp_attackers_on_both_sides_of_stamps",
@@ -99,7 +99,7 @@ fn every_problem_of_time_aware_clocks_is_shown_with_its_place() {
         match *name {
             // One system alone may be the grandmaster, and then none.
             "gptp_without_grandmaster" => text = text.replacen("priority1 = 100", "priority1 = 255", 1),
-            "gptp_with_networks" => {
+            "gptp_long_link_to_b" => {
                 text = text.replacen(
                     SEGMENT,
                     "class = { best_effort = {} }\nnetworks = { a = [\"left\"], b = [\"right\"] }\n",

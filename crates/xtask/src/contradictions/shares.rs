@@ -165,6 +165,11 @@ const FEATURES: &[Feature] = &[
         "nothing bounds on paper how far apart they are; some of the streams beside them are",
     ),
     never(
+        "clocks of IEEE 802.1AS over networks A and B",
+        |text| text.contains("gptp = ") && text.contains("\nnetworks = {"),
+        "messages that stations relay are counted by nothing on paper",
+    ),
+    never(
         "slots by the clocks of IEEE 802.1AS",
         |text| text.contains("gptp = ") && text.contains("\"time-triggered\""),
         "nothing bounds on paper how far apart these clocks are",

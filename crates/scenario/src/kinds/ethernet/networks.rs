@@ -13,7 +13,7 @@ use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::recovery::RecoveryConfig;
 use chronoseal_nodes::end_system::Replication;
 
-use super::plan::{EthernetSegment, StreamClass, Sync};
+use super::plan::{EthernetSegment, StreamClass};
 pub use super::spec::NetworkName;
 use super::spec::{ClassSpec, EthernetSegmentSpec, EthernetStreamSpec};
 use super::ways::StreamWay;
@@ -186,30 +186,10 @@ pub(super) fn of_switches(
     found.into_iter().map(|network| network.unwrap_or(false)).collect()
 }
 
-/// Whether nodes and clocks of a segment with networks A and B are such as these can have.
+/// Whether the ports of a segment with networks A and B are such as these can have.
 pub(super) fn check(request: &SegmentRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
     if !segment.wiring.has_networks() {
         return;
-    }
-    let refused = match segment.sync {
-        // Each of the two is a channel of AS6802.
-        Sync::Beacon | Sync::Ideal | Sync::As6802 => None,
-        // IEEE 802.1AS-2020 has several domains, each with a tree and a grandmaster of its own.
-        Sync::Gptp => Some((
-            "IEEE 802.1AS keeps",
-            "the standard has several domains for this, one over each network, which are not built yet: write \
-             `sync = { as6802 = { masters = [\"…\"] } }`, which goes over both, or leave `networks` out and give streams several ways with \
-             `replication`",
-        )),
-    };
-    if let Some((clocks, help)) = refused {
-        context.report(
-            Code::NotYet,
-            &request.table.at("sync"),
-            format!("`{}` has the networks A and B, and {clocks} clocks over one network only so far", request.name),
-            "over one network",
-            help,
-        );
     }
     if !segment.ports.is_plain() {
         context.report(

@@ -187,7 +187,9 @@ fn no_beacon(request: &SegmentRequest<'_>, spec: &EthernetSegmentSpec, context: 
 fn long_links(request: &SegmentRequest<'_>, segment: &EthernetSegment, thresh: Duration, context: &mut Context<'_>) {
     let trunks = segment.wiring.trunks.iter().map(|trunk| trunk.parameters);
     let stations = request.nodes_on_it().map(|(number, _)| segment.link_of(NodeId(number as u16)).parameters);
-    let longest = trunks.chain(stations).map(|LinkParameters { propagation_delay, .. }| propagation_delay).max();
+    let second = segment.wiring.second.iter().map(|link| link.parameters);
+    let longest =
+        trunks.chain(stations).chain(second).map(|LinkParameters { propagation_delay, .. }| propagation_delay).max();
     if let Some(longest) = longest.filter(|delay| *delay > thresh) {
         context.report(
             Code::BadClockTree,

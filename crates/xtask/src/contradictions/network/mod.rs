@@ -331,6 +331,8 @@ impl Network {
                     let mut own = Chance::new(seed, 46);
                     if own.percent(55) {
                         cluster(&mut own, on, self);
+                    } else if Chance::new(seed, 70).percent(20) {
+                        time_aware(&mut Chance::new(seed, 71), on, self);
                     }
                     networks(&mut chance, on, self);
                 }

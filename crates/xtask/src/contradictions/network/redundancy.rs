@@ -40,7 +40,9 @@ pub(super) fn networks(chance: &mut Chance, on: usize, network: &mut Network) {
         let table = &mut network.segments[on].table;
         *table = table.replace("as6802 = { ", &format!("as6802 = {{ compression_masters = [{of_each}], "));
     }
-    let is_ideal = is_cluster || network.segments[on].has_ideal_clocks;
+    // Clocks of IEEE 802.1AS go over both, too.
+    let is_time_aware = network.segments[on].table.contains("gptp = {");
+    let is_ideal = is_cluster || is_time_aware || network.segments[on].has_ideal_clocks;
     let fails = if is_cluster { 5 } else { 40 };
     let table = &mut network.segments[on].table;
     *table += &format!(
