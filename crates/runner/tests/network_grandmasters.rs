@@ -4,10 +4,12 @@
 
 use std::fmt::Write as _;
 
+use chronoseal_analysis::segment::{BOUNDS, bounds};
+use chronoseal_analysis::synthesize;
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
 use chronoseal_core::{DiscardReason, Duration, EventKind, NodeId, SimTime};
 use chronoseal_runner::{Run, Scenario, simulate};
-use chronoseal_scenario::NoFiles;
+use chronoseal_scenario::{Ethernet, NoFiles, load};
 
 const SCENARIO: &str = r#"
 schema_version = 2
@@ -238,6 +240,21 @@ fn attacks_on_the_clocks_of_one_network_are_judged_as_they_are_on_one() {
     let run = attacked(SCENARIO, &format!("{altered}\nat = {{ link = \"a\" }}\n{start}"));
     assert!((19_500..20_500).contains(&difference(&run).0), "{} ns", difference(&run).0);
     assert!(run.summary.attacks[0].accepted > 20 && !run.summary.deadlines_held(), "{:?}", run.summary.attacks);
+}
+
+/// What stations relay is counted nowhere, so nothing is promised of frames beside it.
+#[test]
+fn no_frame_has_a_bound_beside_messages_that_stations_relay() {
+    let text = SCENARIO.replace("guard_period = \"30us\"", "class = { best_effort = {} }");
+    let plan = load("two.toml", text.as_bytes(), &[], &NoFiles).unwrap();
+    let tables = vec![Some(synthesize(Ethernet::first(&plan).unwrap()).unwrap())];
+    let found = bounds(&plan, &tables, BOUNDS);
+    let ends: Vec<_> = found.streams.iter().flat_map(|stream| &stream.ends).collect();
+    assert_eq!(ends.len(), 4);
+    for end in ends {
+        let why = end.latency.as_ref().expect_err("it is not bounded").why.text(&plan);
+        assert!(why.contains("where stations relay them"), "{why}");
+    }
 }
 
 fn below(rng: &mut ChaCha8Rng, end: usize) -> usize {
