@@ -207,6 +207,34 @@ fn stations_relay_the_time_from_one_network_into_the_other() {
     }
 }
 
+/// The stack of a gateway has two ports there, and each message leaves by its own: both are slave or passive ports of one tree.
+#[test]
+fn a_gateway_relays_the_time_as_any_station_does() {
+    let other = "[segments.body.ethernet]\nrate = \"100Mbit/s\"\ncluster_cycle = \"10ms\"\nsync = \"ideal\"\nclass = { best_effort = {} }\n\
+                 [[nodes]]\nname = \"sensor\"\nclock = \"ideal\"\non = [\"body\"]\n";
+    let through = "[[streams]]\nname = \"through\"\nfrom = \"sensor\"\nto = [\"c\"]\nperiod = \"10ms\"\nlength = \"100B\"\n\
+                   network = { class = { best_effort = {} } }\n";
+    let mut text = SCENARIO.replacen("[[nodes]]", &format!("{other}[[nodes]]"), 1) + through;
+    for name in ["a", "b", "c"] {
+        text = text.replace(
+            &format!("[[nodes]]\nname = \"{name}\"\n"),
+            &format!("[[nodes]]\nname = \"{name}\"\non = [\"network\"]\n"),
+        );
+    }
+    text = text.replace(
+        "name = \"d\"\nclock",
+        "name = \"d\"\non = [\"network\", \"body\"]\ngateway = { delay = \"20us\" }\nclock",
+    );
+    // Its link to one network fails, so that all of its time comes by the other.
+    for link in ["a2", "b1"] {
+        let run = run(&failing(&text, &[("d", link, "0us")]));
+        assert_together(&run, link);
+        assert!(run.summary.clocks.iter().all(|clock| clock.held()), "{link}: {:?}", run.summary.clocks);
+        let through = run.summary.streams.iter().find(|stream| stream.name == "through").unwrap();
+        assert!(link == "a2" || through.failed() == 0, "{through:?}");
+    }
+}
+
 #[test]
 fn attacks_on_the_clocks_of_one_network_are_judged_as_they_are_on_one() {
     let start = "start = \"1500ms\"";

@@ -197,6 +197,13 @@ impl Gateway {
         }
     }
 
+    /// The port of the gateway that is one of a stack.
+    fn outside(&self, stack: usize, port: PortId) -> PortId {
+        let is_second = |first: &PortId| port != PortId(0) && first.index() == stack;
+        let place = self.config.second_ports.iter().position(is_second).map(|second| self.stacks.len() + second);
+        PortId(place.unwrap_or(stack) as u16)
+    }
+
     /// Takes what the stack of a port hands over, and what is made up of it.
     fn take_handed(&mut self, port: usize) {
         while let Some(mut pdu) = self.stacks[port].take() {
@@ -251,7 +258,7 @@ impl Gateway {
 
     /// A stack's frame leaves; one with an attack in it when that has been told.
     fn transmit(&mut self, port: usize, mut transmit: Transmit, frame: &[u8]) -> Output {
-        transmit.port = PortId(port as u16);
+        transmit.port = self.outside(port, transmit.port);
         transmit.token = transmit.token.map(|token| {
             self.tokens_given += 1;
             self.tokens.push((self.tokens_given, port, token));
