@@ -93,7 +93,7 @@ pub(super) fn followed(view: Ethernet<'_>, id: NodeId) -> Option<FollowedConfig>
     let client = || {
         let mut client = cluster(view, id)?;
         client.compression_masters.retain(|(_, port)| *port == PortId(0));
-        Some(FollowedPart::Client(client))
+        Some(FollowedPart::Client(Box::new(client)))
     };
     let never = GrandmasterQuality { priority1: 255, clock_class: 255, priority2: 255 };
     let part = client().or_else(|| time_aware(view, id, Some(never)).map(FollowedPart::EndStation))?;

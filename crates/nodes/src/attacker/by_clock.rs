@@ -35,7 +35,7 @@ pub(super) struct Followed {
 impl Followed {
     pub(super) fn new(node: NodeId, config: &FollowedConfig) -> Self {
         let clock = match &config.part {
-            FollowedPart::Client(config) => Clock::Cluster(Box::new(ClusterClock::new(config.clone()))),
+            FollowedPart::Client(config) => Clock::Cluster(Box::new(ClusterClock::new(config.as_ref().clone()))),
             FollowedPart::EndStation(config) => Clock::TimeAware(Box::new(TimeAwareClock::new(config.clone()))),
         };
         Self { node, precision: config.precision, clock, since: LocalTime::ZERO }

@@ -60,7 +60,7 @@ pub struct FollowedConfig {
 #[derive(Clone, Debug)]
 pub enum FollowedPart {
     /// A client of a cluster of SAE AS6802.
-    Client(ClusterConfig),
+    Client(Box<ClusterConfig>),
     /// An end station of IEEE 802.1AS.
     EndStation(TimeAwareConfig),
 }

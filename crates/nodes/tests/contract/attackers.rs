@@ -99,7 +99,7 @@ fn an_attacker_that_follows_the_clocks_of_its_segment_keeps_it() {
     };
     let spoofed = |kind| kind == EventKind::Attacked(AttackKind::Spoof);
 
-    let client = || attacker(FollowedPart::Client(part_in_cluster(None)), Duration::ZERO);
+    let client = || attacker(FollowedPart::Client(Box::new(part_in_cluster(None))), Duration::ZERO);
     let conduct = Contract::new(0..1, compressed(), client).check();
     assert_eq!(count(&conduct, spoofed), 3);
     assert_eq!(conduct.frames().count(), 3, "a client sends nothing, and so much less one that only listens");
