@@ -117,7 +117,8 @@ pub enum Combination {
         "a preemptable class (802.1Qbu) under gates of its own (802.1Qbv): a frame that is interrupted may not end before its gate closes; make the class express, or leave its gate open"
     )]
     InterruptedUnderGates,
-    /// Windows are those of one list, and then those of another.
+    /// Windows and idle slopes are those of one list, and then those of another: what waits at the change, and what credit a class has by
+    /// then, no curve of either list covers. So every class at the port is without a bound, shaped or not.
     #[error(
         "gates whose list is replaced during the run (802.1Qbv, List Config): what waits when one list ends and the other begins is not bounded here by service curves; frames are followed through both lists where the segment says `sync = \"ideal\"`, and streams have an `offset`, a sender with `clock = \"ideal\"` in its entry of `nodes`, and gates that are open for them under either list"
     )]
