@@ -178,7 +178,7 @@ fn a_network_that_fails_as_a_whole_leaves_all_stations_with_their_grandmaster() 
             // Those that nothing leads to any more are named, and the run does not hold.
             let clocks = &run.summary.clocks;
             let is_without = |name: &&str| clocks.iter().any(|clock| clock.node == **name && !clock.held());
-            assert!(cut_off.iter().all(|name| is_without(name)), "{at}: {clocks:?}");
+            assert!(cut_off.iter().all(is_without), "{at}: {clocks:?}");
             assert!(!run.summary.deadlines_held());
         }
     }
