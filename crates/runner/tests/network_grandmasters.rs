@@ -207,7 +207,7 @@ fn stations_relay_the_time_from_one_network_into_the_other() {
     }
 }
 
-/// The stack of a gateway has two ports there, and each message leaves by its own: both are slave or passive ports of one tree.
+/// Its stack there has two ports, and each message of the protocol has to leave by its own.
 #[test]
 fn a_gateway_relays_the_time_as_any_station_does() {
     let other = "[segments.body.ethernet]\nrate = \"100Mbit/s\"\ncluster_cycle = \"10ms\"\nsync = \"ideal\"\nclass = { best_effort = {} }\n\

@@ -197,7 +197,7 @@ impl Gateway {
         }
     }
 
-    /// The port of the gateway that is one of a stack.
+    /// The port of the gateway behind which a port of a stack is.
     fn outside(&self, stack: usize, port: PortId) -> PortId {
         let is_second = |first: &PortId| port != PortId(0) && first.index() == stack;
         let place = self.config.second_ports.iter().position(is_second).map(|second| self.stacks.len() + second);
