@@ -56,14 +56,15 @@ impl Messages {
             (EventKind::Discarded(DiscardReason::Interrupted | DiscardReason::FrameMissing), _) => {
                 self.0.remove(&key).map_or(About::Frame, About::Ended)
             }
-            // A copy ends nothing, neither does one that comes out of order. Copies of a message are counted by its first frame.
+            // A copy ends nothing. Copies of a message are counted by its first frame.
             (EventKind::Discarded(reason), Some(frame))
                 if reason == DiscardReason::CopyEliminated
                     && describers[usize::from(frame.label.segment)].part(frame.bytes) == MessagePart::Continues =>
             {
                 About::Piece
             }
-            (EventKind::Discarded(DiscardReason::CopyEliminated | DiscardReason::OutOfSequence), Some(frame))
+            // What is refused of a frame with which a message would have begun is not the one that has begun before.
+            (EventKind::Discarded(_), Some(frame))
                 if describers[usize::from(frame.label.segment)].part(frame.bytes) == MessagePart::Begins =>
             {
                 About::Frame

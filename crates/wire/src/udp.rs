@@ -14,6 +14,8 @@ use crate::ipv4::{self, Address, PROTOCOL_UDP, checksum};
 
 /// Header `[byte]`.
 pub const HEADER_LEN: usize = 8;
+/// Where in it the checksum stands `[byte]`.
+pub const CHECKSUM_AT: usize = 6;
 /// Most data of a datagram over IPv4 without options `[byte]`.
 pub const DATA_LEN_MAX: usize = ipv4::TOTAL_LEN_MAX - ipv4::HEADER_LEN - HEADER_LEN;
 /// The port that streams of the test bed use at both ends: the first of those that nobody can have registered (RFC 6335 §6).
@@ -104,7 +106,17 @@ pub fn fill_checksum(buf: &mut [u8], ends: Ends) {
         0 => u16::MAX,
         sum => sum,
     };
-    buf[6..8].copy_from_slice(&sum.to_be_bytes());
+    buf[CHECKSUM_AT..HEADER_LEN].copy_from_slice(&sum.to_be_bytes());
+}
+
+/// The checksum of a datagram in which one word of 16 bits became another (RFC 1624).
+pub fn changed_checksum(old: u16, from: [u8; 2], to: [u8; 2]) -> u16 {
+    let from = u16::from_be_bytes(from);
+    match checksum(&[&(!old).to_be_bytes(), &(!from).to_be_bytes(), &to]) {
+        // 0 would say that there is none.
+        0 => u16::MAX,
+        sum => sum,
+    }
 }
 
 /// What the checksum covers of the packet's header.
@@ -157,6 +169,26 @@ mod tests {
     }
 
     proptest! {
+        /// A datagram in which a word was changed has the checksum that it would have had from the beginning.
+        #[test]
+        fn a_changed_checksum_is_that_of_the_changed_datagram(
+            data in proptest::collection::vec(any::<u8>(), 2..60),
+            place in 0usize..29,
+            to in any::<[u8; 2]>(),
+        ) {
+            let ends = Ends { source: [10, 0, 0, 1], destination: [239, 192, 0, 1] };
+            let mut bytes = [&[0; HEADER_LEN][..], &data].concat();
+            emit(&mut bytes);
+            fill_checksum(&mut bytes, ends);
+            let at = HEADER_LEN + place * 2 % (data.len() - 1) / 2 * 2;
+            let from = [bytes[at], bytes[at + 1]];
+            let old = u16::from_be_bytes([bytes[CHECKSUM_AT], bytes[CHECKSUM_AT + 1]]);
+            bytes[at..at + 2].copy_from_slice(&to);
+            let sum = changed_checksum(old, from, to);
+            bytes[CHECKSUM_AT..HEADER_LEN].copy_from_slice(&sum.to_be_bytes());
+            prop_assert!(parse(&bytes, ends, true).is_ok());
+        }
+
         #[test]
         fn any_data_read_back(data in proptest::collection::vec(any::<u8>(), 8..300)) {
             let mut bytes = data.clone();

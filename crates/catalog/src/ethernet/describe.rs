@@ -4,7 +4,7 @@ use chronoseal_core::{Duration, MessagePart, NodeId, Priority, SimTime, StreamId
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_nodes::end_system::sub_link_of;
 use chronoseal_scenario::plan::{Ethernet, EthernetStream, LinkParameters, NetworkName};
-use chronoseal_wire::ethernet::{FRAME_LEN_MIN, Frame, TypeOrLength};
+use chronoseal_wire::ethernet::{FRAME_LEN_MIN, Frame, MacAddress, TypeOrLength};
 use chronoseal_wire::gptp::ETHERTYPE_PTP;
 use chronoseal_wire::ipv4::{ETHERTYPE_IPV4, Packet};
 use chronoseal_wire::macsec::SecTag;
@@ -95,12 +95,14 @@ impl Describer {
 
     /// The stream a frame's destination names.
     fn named(&self, bytes: &[u8]) -> Option<StreamId> {
-        let frame = Frame::new_checked(bytes).ok()?;
-        let destination = frame.destination();
+        let frame = Frame::new_checked(bytes).ok();
+        // MACsec makes frames longer than others may be.
+        let is_protected = || SecTag::parse(bytes).is_ok();
+        let destination = bytes.first_chunk().copied().map(MacAddress).filter(|_| frame.is_some() || is_protected())?;
         match virtual_link::ct_id(destination, self.ct_marker) {
             Some(ct_id) => match self.by_ct_id.get(usize::from(ct_id)).copied() {
                 Some(Named::One(stream)) => Some(stream),
-                Some(Named::Shared(first)) => Some(self.sharer(ct_id, &frame).unwrap_or(first)),
+                Some(Named::Shared(first)) => Some(frame.and_then(|frame| self.sharer(ct_id, &frame)).unwrap_or(first)),
                 Some(Named::Nobody) | None => None,
             },
             None => virtual_link::stream(destination).filter(|stream| self.known(*stream).is_some()),

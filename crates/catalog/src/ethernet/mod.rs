@@ -20,9 +20,9 @@ use chronoseal_scenario::plan::{
     StreamClass, Sync, ThreatKind, ThreatPlan,
 };
 use chronoseal_wire::ethernet::{HEADER_LEN, MacAddress};
-use chronoseal_wire::ipv4::ETHERTYPE_IPV4;
+use chronoseal_wire::ipv4::{self, ETHERTYPE_IPV4};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
-use chronoseal_wire::virtual_link;
+use chronoseal_wire::{udp, virtual_link};
 
 use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, Wire};
 
@@ -343,6 +343,7 @@ fn attack(
         value_at: HEADER_LEN
             + target.tag_len() as usize
             + sec_tag_len
+            + target.datagram.map_or(0, |_| ipv4::HEADER_LEN + udp::HEADER_LEN)
             + TestBedHeader::LEN
             + if stream.is_relayed() { SEQUENCE_LEN } else { 0 },
         slot_start: schedule.of(id).next().map_or_else(Default::default, |slot| slot.start),

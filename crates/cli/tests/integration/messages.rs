@@ -208,17 +208,11 @@ fn every_forged_beginning_of_a_message_in_slots_is_accounted_for() {
     // Before the first slot of a message and before its second, where no message can begin.
     for (start, lost) in [("99ms", "replaced"), ("100ms", "discarded")] {
         let bench = Bench::new();
-        let own_ports = "[{ between = [\"camera\", \"rear\"] }, { between = [\"fusion\", \"rear\"] }]";
-        let links = "[{ between = [\"front\", \"rear\"] }, { between = [\"camera\", \"front\"] }, { between = [\"fusion\", \"rear\"] }]";
         let forger = format!(
             "[[threats]]\nname = \"forger\"\nkind = \"spoof\"\nstream = \"image\"\nat = {{ link = \"camera\" }}\nstart = \"{start}\"\n\
              every = \"20ms\"\ncount = 5\n"
         );
-        let text = images("guard_period = \"800us\"", "\"time-triggered\"") + &forger;
-        let text = text.replace("sync = \"ideal\"\n", "").replace(links, own_ports);
-        let text = text.replace("switches = [\"front\", \"rear\"]", "switches = [\"rear\"]");
-        let text = text.replace("cluster_cycle = \"10ms\"", "cluster_cycle = \"20ms\"").replace("20kB", "4kB");
-        bench.write("images.toml", text);
+        bench.write("images.toml", in_slots() + &forger);
         let run = bench.say(&["run", "images.toml", "--out", "run", "--format", "json"]).json();
         let attacked = &run["summary"]["attacks"][0];
         assert_eq!((&attacked["attempts"], &attacked["accepted"]), (&5.into(), &0.into()), "{start}: {attacked}");
@@ -230,6 +224,63 @@ fn every_forged_beginning_of_a_message_in_slots_is_accounted_for() {
         };
         assert_eq!((count(&image[lost]), count(&image["unaccounted"])), (5, 0), "{start}: {image}");
     }
+}
+
+/// A run of the images with an attack on the link of the camera, from 99ms on, every 20ms and five times.
+fn attacked(text: &str, kind: &str) -> serde_json::Value {
+    let threat = format!(
+        "[[threats]]\nname = \"changer\"\nkind = \"{kind}\"\nstream = \"image\"\nat = {{ link = \"camera\" }}\nstart = \"99ms\"\n\
+         every = \"20ms\"\ncount = 5\n"
+    );
+    let bench = Bench::new();
+    bench.write("images.toml", text.to_owned() + &threat);
+    bench.say(&["run", "images.toml", "--out", "run", "--format", "json"]).json()
+}
+
+/// The attack of a run, its column `stopped`, and what its stream lost.
+fn is_accounted(run: &serde_json::Value, column: &str, what: &str) {
+    let attacked = &run["summary"]["attacks"][0];
+    assert_eq!((&attacked["attempts"], &attacked[column]), (&5.into(), &5.into()), "{what}: {attacked}");
+    let image = account(run, "image");
+    assert_eq!((&image["replaced"], &image["unaccounted"]), (&5.into(), &0.into()), "{what}: {image}");
+    assert_eq!(image["discarded"], serde_json::json!({}), "{what}: {image}");
+}
+
+#[test]
+fn a_changed_first_frame_of_a_message_is_stopped_by_its_tag_and_by_nothing_where_it_has_none() {
+    let plain = "protection = \"signed\"\nbackbone = { class = ";
+    for class in CLASSES.into_iter().chain(["\"time-triggered\""]) {
+        let text = if class.starts_with('"') { in_slots() } else { images("", class) };
+        is_accounted(&attacked(&text, "tamper"), "stopped_by_tag", class);
+        let text = text.replacen(plain, "backbone = { class = ", 1);
+        is_accounted(&attacked(&text, "tamper"), "accepted", class);
+    }
+}
+
+#[test]
+fn a_repeated_first_frame_begins_a_message_that_never_becomes_whole() {
+    for class in CLASSES.into_iter().chain(["\"time-triggered\""]) {
+        let text = if class.starts_with('"') { in_slots() } else { images("", class) };
+        is_accounted(&attacked(&text, "replay"), "stopped_by_format", class);
+    }
+}
+
+#[test]
+fn first_frames_that_were_changed_or_repeated_on_a_link_with_macsec_end_at_its_switch() {
+    // Frames of virtual links alone are short enough for an attacker's hands, without an SCI.
+    let text = images("macsec = { include_sci = false }\n", CLASSES[2]);
+    is_accounted(&attacked(&text, "tamper"), "stopped_by_tag", "tamper");
+    is_accounted(&attacked(&text, "replay"), "stopped_by_freshness", "replay");
+}
+
+/// An image of two frames, each in a slot of its own.
+fn in_slots() -> String {
+    let own_ports = "[{ between = [\"camera\", \"rear\"] }, { between = [\"fusion\", \"rear\"] }]";
+    let links = "[{ between = [\"front\", \"rear\"] }, { between = [\"camera\", \"front\"] }, { between = [\"fusion\", \"rear\"] }]";
+    let text = images("guard_period = \"800us\"", "\"time-triggered\"");
+    let text = text.replace("sync = \"ideal\"\n", "").replace(links, own_ports);
+    let text = text.replace("switches = [\"front\", \"rear\"]", "switches = [\"rear\"]");
+    text.replace("cluster_cycle = \"10ms\"", "cluster_cycle = \"20ms\"").replace("20kB", "4kB")
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 mod by_clock;
 mod clocks;
+mod datagrams;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,7 @@ use chronoseal_wire::{ipv4, udp};
 use self::by_clock::{Followed, Slot};
 use self::clocks::ClockCampaign;
 pub use self::clocks::{ClockAttack, ClockAttackKind, ForgedGrandmaster, ForgedMaster};
+use self::datagrams::Beginnings;
 use crate::clock::ClusterConfig;
 use crate::end_system::DatagramConfig;
 use crate::time_aware::TimeAwareConfig;
@@ -86,7 +88,7 @@ pub struct Attack {
     pub ether_type: Option<u16>,
     /// How messages of the stream are cut that are longer than a frame: what it makes up looks like the first frame of one.
     pub datagram: Option<DatagramConfig>,
-    /// Where in a frame the value begins that a controller acts on `[byte]`.
+    /// Where in a frame, of a message in several in its first one, the value begins that a controller acts on `[byte]`.
     pub value_at: usize,
     /// Start of the stream's first slot in the cluster cycle.
     pub slot_start: Duration,
@@ -128,6 +130,7 @@ struct Campaign {
     recorded: Option<Vec<u8>>,
     /// The slot of the last attempt, by the clocks that are followed.
     taken: Option<Slot>,
+    beginnings: Beginnings,
 }
 
 impl Campaign {
@@ -177,7 +180,13 @@ impl Attacker {
         let campaigns = config
             .attacks
             .iter()
-            .map(|attack| Campaign { attack: attack.clone(), attempts: 0, recorded: None, taken: None })
+            .map(|attack| Campaign {
+                attempts: 0,
+                recorded: None,
+                taken: None,
+                beginnings: Beginnings::of(attack),
+                attack: attack.clone(),
+            })
             .collect();
         let on_clocks = config.on_clocks.iter().map(ClockCampaign::new).collect();
         let rng = random::stream(config.seed, Purpose::Attack, u64::from(config.node.0));
@@ -213,6 +222,9 @@ impl Attacker {
             if bytes.get(..6) != Some(&campaign.attack.destination.0[..]) {
                 continue;
             }
+            if !campaign.beginnings.takes(bytes) {
+                continue;
+            }
             let is_first_heard = campaign.recorded.is_none();
             campaign.recorded.get_or_insert_with(|| bytes.to_vec());
             if !self.running || campaign.keeps_time(true) || !campaign.is_due(now) {
@@ -223,7 +235,7 @@ impl Attacker {
             let (mut forged, mut held) = (None, None);
             match kind {
                 AttackKind::Spoof => forged = Some(forge(&campaign.attack, &mut self.rng)),
-                AttackKind::Tamper => tamper(passing.as_deref_mut().unwrap_or_default(), campaign.attack.value_at),
+                AttackKind::Tamper => tamper(passing.as_deref_mut().unwrap_or_default(), &campaign.attack),
                 AttackKind::Replay if is_first_heard => continue,
                 AttackKind::Replay => passing = campaign.recorded.clone(),
                 AttackKind::Withhold => passing = None,
@@ -264,7 +276,7 @@ impl Attacker {
     /// A copy came from the mirror port: remembered, nothing more.
     fn overhear(&mut self, bytes: &[u8]) {
         for campaign in &mut self.campaigns {
-            if bytes.get(..6) == Some(&campaign.attack.destination.0[..]) {
+            if bytes.get(..6) == Some(&campaign.attack.destination.0[..]) && campaign.beginnings.takes(bytes) {
                 campaign.recorded.get_or_insert_with(|| bytes.to_vec());
             }
         }
@@ -288,7 +300,7 @@ impl Attacker {
             let attack = &campaign.attack;
             let (kind, stream) = (attack.kind, attack.stream);
             let frame = match attack.kind {
-                AttackKind::Replay => campaign.recorded.clone(),
+                AttackKind::Replay => campaign.recorded.clone().filter(|_| campaign.beginnings.is_first_over()),
                 // Nothing passes an own port, so there is nothing to tamper with or to withhold; it can only forge.
                 _ => Some(forge(attack, &mut self.rng)),
             };
@@ -348,9 +360,10 @@ fn forge(attack: &Attack, rng: &mut ChaCha8Rng) -> Vec<u8> {
 }
 
 /// Inverts the first byte of the value. Numbers before it stay, so that receivers take the frame for the one they wait for.
-fn tamper(frame: &mut [u8], value_at: usize) {
-    if let Some(byte) = frame.get_mut(value_at) {
+fn tamper(frame: &mut [u8], attack: &Attack) {
+    if let Some(byte) = frame.get_mut(attack.value_at) {
         *byte = !*byte;
+        datagrams::mend_checksum(frame, attack);
     }
 }
 

@@ -87,13 +87,7 @@ fn a_virtual_link_has_a_gap_for_each_frame() {
 }
 
 #[test]
-fn what_keeps_no_order_of_frames_is_refused_with_what_to_write() {
-    let not_yet = |changes: &[(&str, &str)], says: &str, helps: &str| {
-        let (code, message, help) = refused(changes);
-        assert_eq!(code, Code::NotYet, "{message}");
-        assert!(message.contains(says), "{message}");
-        assert!(help.contains(helps), "{help}");
-    };
+fn what_keeps_no_order_of_frames_is_refused_and_attacks_on_its_messages_are_not() {
     let copies = "backbone = { replication = { ways = [[], []], recovery = \"match\" } }";
     let problems = changed(&[(IMAGE, copies)]).expect_err("two copies");
     let is_told = |problem: &chronoseal_scenario::Problem| {
@@ -101,11 +95,37 @@ fn what_keeps_no_order_of_frames_is_refused_with_what_to_write() {
     };
     assert!(problems.list().iter().any(is_told), "{}", problems.render());
     let threat = "[[threats]]\nname = \"spy\"\nkind = \"tamper\"\nstream = \"image\"\nat = { link = \"camera\" }\n";
-    not_yet(&[("[[streams]]", &format!("{threat}\n[[streams]]"))], "longer than a frame", "fit a frame");
-    for kind in ["spoof", "withhold"] {
+    for kind in ["tamper", "replay", "spoof", "withhold"] {
         let threat = threat.replace("tamper", kind);
         let plan = changed(&[("[[streams]]", &format!("{threat}\n[[streams]]"))]);
         assert!(plan.is_ok(), "{kind}");
+    }
+}
+
+#[test]
+fn first_frames_that_share_a_virtual_link_are_not_told_apart_under_macsec() {
+    let shared = "name = \"other\"\nfrom = \"camera\"\nto = [\"fusion\", \"recorder\"]\nperiod = \"33ms\"\nlength = \"100B\"\n\
+                  backbone = { class = { rate_constrained = {} } }\n\n[[streams]]\nname = \"image\"";
+    let of = |kind: &str, macsec: &str| {
+        let threat = format!(
+            "[[threats]]\nname = \"spy\"\nkind = \"{kind}\"\nstream = \"image\"\nat = {{ link = \"camera\" }}\n\n[[nodes]]"
+        );
+        changed(&[
+            ("name = \"image\"", shared),
+            (IMAGE, "backbone = { sub_virtual_link_of = \"other\" }"),
+            ("length = \"60kB\"", "length = \"3kB\""),
+            ("[[nodes]]", &threat),
+            ("[segments.backbone.ethernet]\n", &format!("[segments.backbone.ethernet]\n{macsec}")),
+        ])
+    };
+    for kind in ["tamper", "replay"] {
+        let open = of(kind, "");
+        assert!(open.is_ok(), "{kind}: {}", open.expect_err("refused").render());
+        let problems = of(kind, "macsec = {}\n").expect_err("nothing tells which is the first");
+        let is_told = |problem: &chronoseal_scenario::Problem| {
+            problem.code == Code::NotYet && problem.message.contains("which frame is the first")
+        };
+        assert!(problems.list().iter().any(is_told), "{kind}: {}", problems.render());
     }
 }
 

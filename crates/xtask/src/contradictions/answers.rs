@@ -56,6 +56,8 @@ pub(super) enum Kind {
     Clock,
     Crashed,
     Silent,
+    /// Attempts of an attacker that ended nowhere.
+    Attack,
 }
 
 impl fmt::Display for Contradiction {
@@ -162,9 +164,19 @@ impl Binary {
                 return found(Kind::Clock, format!("the clock of {} was lost", clock["node"]));
             }
         }
+        let attacks = || run["summary"]["attacks"].as_array().into_iter().flatten();
+        if let Some(attack) = attacks().find(|attack| is_open(attack)) {
+            return found(Kind::Attack, format!("attempts that ended nowhere: {attack}"));
+        }
+        // Where first frames of long messages are changed or repeated, messages are lost.
+        let changed: BTreeSet<&str> =
+            attacks().filter(|attack| changes(attack)).filter_map(|attack| attack["stream"].as_str()).collect();
         for stream in streams {
             let name = stream["name"].as_str().unwrap_or_default();
-            if held.is_some_and(|held| !held.contains(name)) {
+            if held.is_some_and(|held| !held.contains(name)) || changed.contains(name) {
+                if changed.contains(name) && stream["unaccounted"].as_u64() > Some(0) {
+                    return found(Kind::Attack, format!("messages of {name} that ended nowhere: {stream}"));
+                }
                 continue;
             }
             let count = |key: &str| stream[key].as_u64().unwrap_or(0);
@@ -187,7 +199,9 @@ impl Binary {
             }
         }
         // An older build may say that a run failed in another way.
-        (held.is_none() && run["held"] == "no").then(|| found(Kind::Lost, run["verdict"].to_string())).flatten()
+        (held.is_none() && changed.is_empty() && run["held"] == "no")
+            .then(|| found(Kind::Lost, run["verdict"].to_string()))
+            .flatten()
     }
 
     /// Exit status and data of a command; a panic is in `crashed`.
@@ -201,6 +215,19 @@ impl Binary {
         }
         (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or(Value::Null))
     }
+}
+
+/// True of an attack on a link that puts something in the place of frames.
+fn changes(attack: &Value) -> bool {
+    let is_on_link = attack["attacker"].as_str().is_some_and(|name| name.starts_with("attacker-on-"));
+    is_on_link && (attack["attack"] == "tamper" || attack["attack"] == "replay")
+}
+
+/// True of such an attack of which more attempts than the last one, which may be on its way when a run ends, ended nowhere.
+fn is_open(attack: &Value) -> bool {
+    let count = |key: &str| attack[key].as_u64().unwrap_or(0);
+    let stopped = ["format", "schedule", "tag", "freshness", "capacity"].map(|by| count(&format!("stopped_by_{by}")));
+    changes(attack) && count("attempts") > stopped.iter().sum::<u64>() + count("accepted") + 1
 }
 
 /// The streams that hold at each of their receivers.

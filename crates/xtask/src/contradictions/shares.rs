@@ -41,6 +41,9 @@ const FEATURES: &[Feature] = &[
         };
         text.contains("\nnetworks = {") && by_stream(text).any(is_one)
     }),
+    feature("messages longer than a frame that are changed or repeated on a link", |text| {
+        text.contains("name = \"changer\"")
+    }),
     feature("messages longer than a frame with copies", |text| {
         by_stream(text).any(|stream| stream.contains("replication = ") && lengths(stream).any(|len| len > 1_500))
     }),

@@ -6,9 +6,11 @@ use chronoseal_wire::ethernet::PAYLOAD_LEN_MAX;
 use chronoseal_wire::{ipv4, udp};
 
 use super::networks::Copies;
+use super::plan::{EthernetHop, EthernetSegment};
 use super::spec::EthernetStreamSpec;
 use crate::kinds::{Context, HopRequest, Room, ThreatRequest};
 use crate::limits::*;
+use crate::plan::AttackPlace;
 use crate::problem::Code;
 use crate::shape::shortened;
 
@@ -136,19 +138,27 @@ pub(super) fn check(request: &HopRequest<'_>, copies: &Copies, context: &mut Con
     }
 }
 
-/// Refuses an attack that puts something in the place of single frames of a stream whose messages have several.
-pub(super) fn attacked(request: &ThreatRequest<'_>, context: &mut Context<'_>) {
-    let stream = request.stream.map_or("", |stream| stream.name.as_str());
+/// Refuses an attack on the first frames of messages where an attacker cannot tell which frames these are: it counts those that MACsec
+/// protects, and those of other streams come between.
+pub(super) fn attacked(request: &ThreatRequest<'_>, segment: &EthernetSegment, context: &mut Context<'_>) {
+    let Some(hop) = request.hop().and_then(|hop| hop.facet.get::<EthernetHop>()) else { return };
+    let AttackPlace::OnLink(_, node) = request.place else { return };
+    let is_shared = hop.class.virtual_link().is_some_and(|link| link.sub_links > 1);
+    if hop.datagram.is_none() || !is_shared || segment.link_of(node).parameters.macsec.is_none() {
+        return;
+    }
     context.report(
         Code::NotYet,
         &request.at("stream"),
         format!(
-            "messages of stream `{}` are longer than a frame, and of a frame that is changed or repeated in the midst of one nothing says yet \
-             which message it was taken from",
-            shortened(stream)
+            "messages of stream `{}` are longer than a frame and share a virtual link, and on a link with MACsec nothing tells `{}` which \
+             frame is the first of one of them",
+            shortened(request.stream.map_or("", |stream| stream.name.as_str())),
+            shortened(request.name)
         ),
-        "in several frames",
-        "write `kind = \"spoof\"`, `\"withhold\"` or `\"delay\"`, or attack a stream whose messages fit a frame",
+        "in several frames, under MACsec",
+        "write `macsec = false` for the link, give the stream a virtual link of its own, or write `kind = \"spoof\"`, `\"withhold\"` or \
+         `\"delay\"`",
     );
 }
 

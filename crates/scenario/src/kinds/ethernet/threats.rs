@@ -33,11 +33,8 @@ pub(super) fn resolve(request: &ThreatRequest<'_>, context: &mut Context<'_>) ->
         let every = clock_threats::resolve(request, segment, threat, context);
         return Some(ThreatParts { attacker: attacker(request), at_slot_offset: Duration::ZERO, every, facet: None });
     }
-    let is_cut = |hop: &EthernetHop| hop.datagram.is_some();
-    let is_changed = matches!(request.kind, ThreatKind::Tamper(_) | ThreatKind::Replay(_));
-    if is_changed && request.hop().and_then(|hop| hop.facet.get()).is_some_and(is_cut) {
-        datagrams::attacked(request, context);
-        return None;
+    if matches!(request.kind, ThreatKind::Tamper(_) | ThreatKind::Replay(_)) {
+        datagrams::attacked(request, segment, context);
     }
     babbling(request, context);
     place(request, context);

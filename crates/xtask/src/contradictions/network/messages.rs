@@ -118,6 +118,31 @@ fn another(chance: &mut Chance, network: &Network, most: i64) -> Option<Stream> 
     })
 }
 
+/// Attacks that change or repeat first frames of such messages on the link of their sender. Each costs a message, which is no
+/// contradiction; that an attempt is not accounted for is one.
+pub(super) fn attack_on_links(chance: &mut Chance, network: &mut Network) {
+    if !network.threats.is_empty() || !chance.percent(50) {
+        return;
+    }
+    let length = |stream: &Stream| {
+        let written = stream.table.lines().find_map(|line| line.strip_prefix("length = \"")?.strip_suffix("B\""));
+        written.and_then(|len| len.parse::<i64>().ok()).unwrap_or(0)
+    };
+    let is_apt = |stream: &&Stream| {
+        let on_ethernet = network.segments[stream.from].kind == Kind::Ethernet && stream.tables.len() == 1;
+        on_ethernet && length(stream) > 1_500 && !network.segments[stream.from].table.contains("networks = {")
+    };
+    let Some(stream) = network.streams.iter().find(is_apt) else { return };
+    let kind = chance.one(&["tamper", "replay"]);
+    let (start, count) = (chance.range(0, 100), chance.range(1, 8));
+    let every = chance.range(1_000, 60_000);
+    network.threats.push(format!(
+        "[[threats]]\nname = \"changer\"\nkind = \"{kind}\"\nstream = \"m{}\"\nat = {{ link = \"n{}\" }}\nstart = \"{start}ms\"\n\
+         every = \"{every}us\"\ncount = {count}\n",
+        stream.index, stream.ends.0
+    ));
+}
+
 /// A line of a stream's table for messages of another length, so many times as far apart.
 fn longer(line: &str, length: i64, times: i64) -> String {
     let us = |key: &str| line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix("us\"")?.parse::<i64>().ok();
@@ -128,7 +153,7 @@ fn longer(line: &str, length: i64, times: i64) -> String {
     scaled.map_or_else(|| line.to_owned(), |(key, us)| format!("{key} = \"{}us\"", us * times))
 }
 
-/// True of a stream that travels over Ethernet alone in frames of its own, whose copies stay on one segment, and that nobody attacks.
+/// True of a stream that travels over Ethernet alone in frames of its own, whose copies stay on one segment.
 fn is_apt(network: &Network, index: usize, classes: &[&str]) -> bool {
     let stream = &network.streams[index];
     stream.tables.iter().all(|(on, own)| is_apt_on(network, stream, (*on, own), classes))
@@ -141,15 +166,5 @@ fn is_apt_on(network: &Network, stream: &Stream, (on, own): (usize, &str), class
     let is_of_class = classes.iter().any(|class| own.contains(class));
     let keys = ["\"match\"", "lmax = ", "lmin = ", "committed = "];
     let is_plain = !keys.iter().any(|key| own.contains(key));
-    let name = format!("\"m{}\"", stream.index);
-    segment.kind == Kind::Ethernet
-        && is_of_class
-        && is_plain
-        && !network.is_collected(stream, on)
-        && !network.threats.iter().any(|threat| threat.contains(&name) && changes(threat))
-}
-
-/// True of an attack that puts something in the place of a frame.
-fn changes(threat: &str) -> bool {
-    ["\"tamper\"", "\"replay\""].iter().any(|kind| threat.contains(kind))
+    segment.kind == Kind::Ethernet && is_of_class && is_plain && !network.is_collected(stream, on)
 }

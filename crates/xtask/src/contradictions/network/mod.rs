@@ -23,7 +23,7 @@ use self::draw::{
 };
 use self::extras::{BY_CYCLE, PROTECTIONS, extras};
 use self::groups::{cluster, failure, group, time_aware};
-use self::messages::{lengthen, lengthen_in_slots};
+use self::messages::{attack_on_links, lengthen, lengthen_in_slots};
 use self::ports::ports;
 use self::redundancy::{networks, ring};
 
@@ -298,6 +298,9 @@ impl Network {
         collect_with_numbers(&mut Chance::new(seed, 62), &mut network);
         lengthen(&mut Chance::new(seed, 40), &mut network, everything);
         lengthen_in_slots(&mut Chance::new(seed, 61), &mut network);
+        if everything {
+            attack_on_links(&mut Chance::new(seed, 63), &mut network);
+        }
         network
     }
 
