@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{NodeId, PortId, Priority, SimTime, StreamId};
+use chronoseal_core::{DiscardReason, NodeId, PortId, Priority, SimTime, StreamId};
 
 use super::config::{Ends, NetworkConfig, Splice};
 use super::{Network, control, time_aware};
@@ -86,6 +86,10 @@ impl Network {
         let goes_by = |link: usize| known.is_some_and(|stream| self.ways.hop_by(stream, 2 * link).is_some());
         let is_of_protocol = self.time_aware.is_some() && priority == Priority::PROTOCOL_CONTROL;
         let is_time_message = is_of_protocol && time_aware::is_message(frames.bytes(frame));
+        if is_by_second && !is_time_message {
+            let first = self.config.switches[0];
+            return self.discard(first, frame, StreamId::NONE, DiscardReason::WrongPort, frames, out);
+        }
         let is_control =
             self.stamps_control && priority == Priority::PROTOCOL_CONTROL && control::is_control(frames.bytes(frame));
         // What it waits in front of its lines is part of the age of a control frame, and differs from one to the other.

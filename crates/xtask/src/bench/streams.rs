@@ -142,6 +142,6 @@ mod tests {
         let text = table(&[vec![4e6], vec![4e6], vec![2e6], vec![1e6]]);
         assert!(text.contains("| 1000 | 2.00 | 2.00 |\n| 10000 | 1.00 | 4.00 |"), "{text}");
         let text = memory(&[(1_000, 2_000_000), (11_000, 18_000_000)]);
-        assert!(text.contains("1600 bytes of memory, 64 beside"), "{text}");
+        assert!(text.contains("1600 bytes of memory, 32 beside"), "{text}");
     }
 }

@@ -119,6 +119,12 @@ pub(super) fn lead(chance: &mut Chance, network: &mut Network, collect: usize, c
     if to.iter().any(|node| network.nodes[*node].on != [on]) || !chance.percent(60) {
         return None;
     }
+    // Its gap is left to be found: that of the frames alone is too long for both.
+    let class = match class.split_once("bag = \"").and_then(|(before, rest)| Some((before, rest.split_once("\", ")?.1)))
+    {
+        Some((before, behind)) => format!("{before}{behind}"),
+        None => class.to_owned(),
+    };
     let index = network.streams.iter().map(|stream| stream.index).max().unwrap_or(0) + 1;
     let (period, length) = (chance.one(&[2_500, 5_000, 10_000, 12_345]), chance.range(46, 400));
     let names: Vec<String> = to.iter().map(|node| format!("n{node}")).collect();
