@@ -86,7 +86,7 @@ pub enum Outcome {
     Late,
     /// Thrown away, with the reason.
     Discarded(DiscardReason),
-    /// Never seen in its slot.
+    /// Never seen in its slot; of a message in several frames, that its receiver waited for the rest until the run ended.
     Missing,
     /// Still on its way when the run ended, or lost without a trace.
     Unaccounted,

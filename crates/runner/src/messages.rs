@@ -15,6 +15,8 @@ pub(crate) struct Messages(BTreeMap<(StreamId, NodeId), Begun>);
 pub(crate) struct Begun {
     pub(crate) label: FrameLabel,
     pub(crate) bytes: Vec<u8>,
+    /// As its receiver numbers it.
+    pub(crate) sequence: u64,
 }
 
 /// What an event at a node is about.
@@ -30,6 +32,11 @@ pub(crate) enum About {
 }
 
 impl Messages {
+    /// Those of which the rest has not come, with their streams and receivers.
+    pub(crate) fn into_open(self) -> impl Iterator<Item = ((StreamId, NodeId), Begun)> {
+        self.0.into_iter()
+    }
+
     /// What an event is about.
     pub(crate) fn about(
         &mut self,
@@ -41,7 +48,8 @@ impl Messages {
         let key = (event.stream, node);
         match (event.kind, frame) {
             (EventKind::TransferBegan, Some(frame)) => {
-                self.0.insert(key, Begun { label: *frame.label, bytes: frame.bytes.to_vec() });
+                let bytes = frame.bytes.to_vec();
+                self.0.insert(key, Begun { label: *frame.label, bytes, sequence: event.sequence });
                 About::Piece
             }
             // The beginning of a message that an attacker made, where none could begin, is all there is of it.

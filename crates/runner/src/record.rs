@@ -94,6 +94,7 @@ impl Recorder {
 
     /// The rows, when the run is over.
     pub(crate) fn into_rows(mut self, plan: &Plan, topology: &Topology) -> RunRows {
+        self.half_received();
         self.unaccounted(plan);
         self.ways.settle(plan, self.dues, &mut self.rows);
         leave_out_removed(plan, &mut self.rows);
@@ -117,6 +118,24 @@ impl Recorder {
     fn described(&mut self, frame: &FrameContext<'_>, sent_at: SimTime) -> Description {
         let segment = usize::from(frame.label.segment);
         self.times[segment].describe(&*self.describers[segment], frame.bytes, sent_at)
+    }
+
+    /// A row for each message of which a receiver still waits for the rest.
+    fn half_received(&mut self) {
+        for ((stream, node), Begun { label, bytes, sequence }) in std::mem::take(&mut self.messages).into_open() {
+            if label.attack.is_some() || self.ways.is_relayed(stream) {
+                continue;
+            }
+            let frame = FrameContext { bytes: &bytes, label: &label, departed_at: None, received_at: None };
+            let described = self.described(&frame, label.sent_at);
+            *self.ended.entry((stream, node)).or_default() += 1;
+            let (sender, sequence) = (sender(&frame, described.sender), described.sequence.unwrap_or(sequence));
+            self.rows.frames.push(FrameRow {
+                len: bytes.len() as u32,
+                sent_at: Some(label.sent_at),
+                ..open_row(stream, sequence, sender, node, described.cycle_start, Outcome::Missing)
+            });
+        }
     }
 
     /// A row for each frame that was handed to a segment and never seen again. A sender's frames of one stream reach each
@@ -322,7 +341,7 @@ impl Observer for Recorder {
             About::Frame => frame,
             About::Piece => None,
             About::Message(label) => frame.map(|frame| FrameContext { label, ..frame }),
-            About::Ended(Begun { label, bytes }) => {
+            About::Ended(Begun { label, bytes, .. }) => {
                 Some(FrameContext { bytes, label, departed_at: None, received_at: None })
             }
         };

@@ -201,3 +201,17 @@ fn a_message_of_several_frames_counts_once_and_so_does_each_of_its_copies() {
     assert_eq!(altitude.sent, 25);
     assert!(altitude.discarded_total() > 0 && altitude.unaccounted == 0, "{altitude:?}");
 }
+
+/// 3500 B at 10 Mbit/s take 3 ms on each of two links, and the second one fails in the middle of the third message.
+#[test]
+fn a_message_that_was_begun_when_its_link_failed_is_missing() {
+    let run = run(
+        "schema_version = 2\nname = \"cut\"\nduration = \"390ms\"\n[segments.net.ethernet]\nrate = \"10Mbit/s\"\ncluster_cycle = \"10ms\"\n\
+         failures = [{ link = [\"display\", \"switch\"], at = \"203500us\" }]\n\
+         [[nodes]]\nname = \"camera\"\n[[nodes]]\nname = \"display\"\n\
+         [[streams]]\nname = \"picture\"\nfrom = \"camera\"\nto = [\"display\"]\nperiod = \"100ms\"\noffset = \"0us\"\n\
+         length = \"3500B\"\nnet = { class = { best_effort = {} } }\n",
+    );
+    let picture = account(&run, "picture");
+    assert_eq!((picture.sent, picture.in_time, picture.missing, picture.discarded["link-down"]), (4, 2, 1, 1));
+}

@@ -100,6 +100,28 @@ const PARAMETERS: [&str; 4] = [
     "macsec = { cipher_suite = \"gcm-aes-256\", include_sci = false, confidentiality = \"offset-50\", protect = { base = \"1us\" } }",
 ];
 
+/// A SecY is below the queues of its port, so what has a higher priority leaves first and has the lower packet number.
+#[test]
+fn who_sits_on_a_protected_link_does_not_change_the_order_of_priorities() {
+    let more = "[[streams]]\nname = \"picture\"\nfrom = \"sensor\"\nto = [\"brake\"]\nperiod = \"20ms\"\nlength = \"9000B\"\n\
+         offset = \"0us\"\nnet = { class = { best_effort = { priority = 0 } } }\n";
+    let pedal = "{ best_effort = { priority = 4 } }";
+    let withheld = "[[threats]]\nname = \"mallory\"\nkind = \"withhold\"\nstream = \"picture\"\nat = { link = \"sensor\" }\n\
+         start = \"370ms\"\ncount = 1";
+    for macsec in ["macsec = {}", ""] {
+        let text = |more: &str| {
+            let text = star(macsec, pedal, more);
+            text.replacen("period = \"10ms\"", "period = \"10ms\"\noffset = \"150us\"", 1)
+        };
+        let alone = seen(&text(more));
+        let beside = seen(&text(&format!("{more}{withheld}")));
+        assert_eq!(beside.attempts, 1);
+        // The last ones meet what was withheld.
+        let pedal = |seen: &Seen| seen.latencies[&StreamId(0)][..35].to_vec();
+        assert_eq!(pedal(&alone), pedal(&beside), "{macsec}");
+    }
+}
+
 fn threat(kind: &str, at: &str) -> String {
     format!(
         "[[threats]]\nname = \"mallory\"\nkind = \"{kind}\"\nstream = \"pedal\"\nat = {{ {at} }}\nstart = \"100ms\"\n\

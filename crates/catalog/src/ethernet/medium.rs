@@ -151,8 +151,8 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
                 splices.push(Splice {
                     victim: links.place_of(victim),
                     attacker,
-                    seat: seat(view, attacker),
-                    keeps_priorities: view.keeps_priorities(attacker, victim),
+                    seat: seat(view, attacker, victim),
+                    keeps_priorities: view.keeps_priorities(attacker),
                 });
             }
             // It has no port of its own.
@@ -231,10 +231,10 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
     })
 }
 
-/// Where an attacker on the wire of a station sits: behind the stamps of messages of IEEE 802.1AS where there are any, unless it is the
+/// Where an attacker on the wire of a station sits: behind what happens at the station's end of it, if anything does, unless it is the
 /// station itself that babbles at its own port.
-fn seat(view: Ethernet<'_>, attacker: NodeId) -> Seat {
-    if view.segment.sync != Sync::Gptp {
+fn seat(view: Ethernet<'_>, attacker: NodeId, victim: NodeId) -> Seat {
+    if !view.has_come_over_wire(victim) {
         return Seat::BeforeWire;
     }
     let babbles = view.threats_of(attacker).any(|threat| matches!(threat.kind, ThreatKind::Babble(_)));

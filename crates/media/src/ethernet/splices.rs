@@ -60,7 +60,7 @@ impl Splices {
 }
 
 impl Network {
-    /// A frame of a station comes to the attacker on its link: protected, if the link has keys.
+    /// A frame of a station comes to the attacker in front of its wire.
     #[cold]
     pub(super) fn intercept(
         &mut self,
@@ -68,17 +68,12 @@ impl Network {
         splice: &Splice,
         priority: Priority,
         frame: FrameId,
-        frames: &mut FrameStore,
+        frames: &FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
         self.splices.note(splice, priority, frames.bytes(frame));
         let to = Attachment { node: splice.attacker, port: PortId(0) };
-        match self.protect(splice.victim, frame, frames) {
-            Ok(()) => out.push(MediumOutput::Deliver { to, frame, departed_at: now }),
-            Err(reason) => {
-                self.discard(self.judges[2 * splice.victim], frame, StreamId::NONE, reason, frames, out);
-            }
-        }
+        out.push(MediumOutput::Deliver { to, frame, departed_at: now });
     }
 
     /// Gives a frame that has come to the end of a line to the attacker there, protected, if the link has keys. False if nobody is there.

@@ -34,7 +34,7 @@ pub struct Account {
     pub late: u64,
     /// Thrown away, by reason.
     pub discarded: BTreeMap<String, u64>,
-    /// Sent for a slot in which the receiver saw nothing.
+    /// Sent for a slot in which the receiver saw nothing, or begun and never whole.
     pub missing: u64,
     /// Their place was taken by a frame of an attack, as the trace shows.
     pub replaced: u64,
@@ -258,7 +258,7 @@ impl<'r> Ledger<'r> {
             }
         }
         for at in self.attacks.taken() {
-            open.end_latest_before(at);
+            open.end_taken(at);
         }
         let used: BTreeSet<SimTime> = (own.iter().filter(is_end).chain(&self.on_way).filter_map(|row| row.slot_start))
             .chain(self.attacks.slots_used_at(receiver))
@@ -374,6 +374,7 @@ struct Open<'r> {
     sent: &'r [Sent],
     ends: Vec<Option<End<'r>>>,
     is_numbered: bool,
+    is_replicated: bool,
     period_ns: i64,
     by_number: BTreeMap<u64, usize>,
     /// Numbers of those of which copies are known to be lost, and nothing else.
@@ -388,6 +389,7 @@ impl<'r> Open<'r> {
         Self {
             ends: vec![None; sent.len()],
             is_numbered: ledger.stream.is_numbered,
+            is_replicated: ledger.stream.is_replicated,
             period_ns: ledger.stream.period_ns,
             by_number: sent.iter().enumerate().map(|(place, sent)| (sent.number, place)).collect(),
             by_copies: BTreeSet::new(),
@@ -444,9 +446,14 @@ impl<'r> Open<'r> {
         place.map(|place| self.set(place, End::Row(row))).is_some()
     }
 
-    /// An attacker had a frame in its hands at a time, and it did not go on.
-    fn end_latest_before(&mut self, at: SimTime) {
-        if let [Some(place), _] = self.around(at) {
+    /// An attacker had a frame in its hands at a time, and it did not go on. Of one that is sent several times another copy may have
+    /// come.
+    fn end_taken(&mut self, at: SimTime) {
+        let place = match self.is_replicated {
+            true => self.sent.partition_point(|sent| sent.time <= at).checked_sub(1),
+            false => self.around(at)[0],
+        };
+        if let Some(place) = place.filter(|place| self.ends[*place].is_none()) {
             self.set(place, End::Replaced);
         }
     }

@@ -237,6 +237,26 @@ fn a_frame_that_an_attacker_on_the_link_changed_is_replaced() {
 }
 
 #[test]
+fn a_frame_of_which_one_copy_was_changed_has_its_end_by_the_other() {
+    let mut rows = rows(400);
+    // One copy of frame 9 was changed, the other one came. Frame 7 was lost without a trace.
+    rows.frames.push(FrameRow {
+        sender: NodeId(2),
+        attack: Some(AttackKind::Tamper),
+        outcome: Outcome::Discarded(DiscardReason::TagMismatch),
+        ..delivered(9)
+    });
+    rows.frames.remove(7);
+    let event = Event::of(EventKind::Attacked(AttackKind::Tamper), StreamId(0), 0);
+    rows.events.push(EventRow { time: us(9 * CYCLE_US + SLOT_US), node: NodeId(2), event });
+    let mut meta = meta();
+    meta.streams[0].is_replicated = true;
+    attacked(&mut meta, true);
+    let summary = summarise(&meta, &rows);
+    assert_eq!((account(&summary).in_time, account(&summary).replaced, account(&summary).unaccounted), (399, 0, 1));
+}
+
+#[test]
 fn two_ends_of_one_frame_are_told_and_fail_the_run() {
     let mut rows = rows(400);
     rows.frames.push(delivered(5));

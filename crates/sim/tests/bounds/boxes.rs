@@ -1,5 +1,5 @@
-//! No frame that a box on its sender's link delays with all others of that sender is later than its bound: the networks of
-//! [`super::switched`] with such a box.
+//! No frame is later than its bound, or lost, beside a box on its sender's link that delays all frames of that sender, or those of one
+//! stream: the networks of [`super::switched`] with such a box.
 
 use chronoseal_core::random::{self, Purpose};
 use chronoseal_core::statistics;
@@ -16,14 +16,28 @@ fn boxed(seed: u64) -> String {
     let text = network(seed);
     let node = below(rng, text.matches("[[nodes]]").count());
     let by = one_of(rng, &["300ns", "40us", "900us", "3ms"]);
-    let start = one_of(rng, &["0s", "30ms"]);
+    let start = one_of(rng, &["0s", "20ms"]);
+    let from_here: Vec<&str> = text
+        .split("[[streams]]\nname = \"")
+        .skip(1)
+        .filter(|stream| stream.contains(&format!("from = \"n{node}\"")))
+        .filter_map(|stream| stream.split('"').next())
+        .collect();
+    let one = (!from_here.is_empty() && below(rng, 2) == 0).then(|| one_of(rng, &from_here));
+    let (by, which) = match one {
+        Some(name) => {
+            let count = one_of(rng, &[1, 2]);
+            (
+                one_of(rng, &["10us", by.replace("300ns", "150us").as_str()]).to_owned(),
+                format!("stream = \"{name}\"\ncount = {count}\n"),
+            )
+        }
+        None => (by.to_owned(), String::new()),
+    };
     // An attack needs real bytes.
     let text = text.replace("fidelity = \"timing\"\n", "");
-    // Frames of any length, of which an attacker could not hold the longest with MACsec.
-    let text: String =
-        text.lines().filter(|line| !line.starts_with("macsec = ")).map(|line| format!("{line}\n")).collect();
     format!(
-        "{text}[[threats]]\nname = \"box\"\nkind = {{ delay = {{ by = \"{by}\" }} }}\nat = {{ link = \"n{node}\" }}\nstart = \"{start}\"\n"
+        "{text}[[threats]]\nname = \"box\"\nkind = {{ delay = {{ by = \"{by}\" }} }}\nat = {{ link = \"n{node}\" }}\nstart = \"{start}\"\n{which}"
     )
 }
 

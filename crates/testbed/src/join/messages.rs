@@ -61,7 +61,11 @@ impl Messages {
                 _ => {}
             }
         }
-        messages.others.extend(begun.into_values().map(|first| (first, missing(first))));
+        let waits = |first: usize| match missing(first) {
+            Outcome::Unaccounted if has_begun(&ways.deliveries[first]) => Outcome::Missing,
+            outcome => outcome,
+        };
+        messages.others.extend(begun.into_values().map(|first| (first, waits(first))));
         messages
     }
 }
@@ -75,13 +79,18 @@ pub(super) fn is_copy(delivery: &Delivery, part: MessagePart) -> bool {
     })
 }
 
+/// Whether its receiver says that a message has begun with a frame.
+fn has_begun(first: &Delivery) -> bool {
+    first.said().is_some_and(|event| event.kind == EventKind::TransferBegan)
+}
+
 /// Whether its receiver says that it has waited for the rest of a message in vain.
 fn is_given_up(agents: &[AgentConfig], logs: &[Option<AgentLog>], first: &Delivery, emulated: &EmulatorLog) -> Outcome {
     let stream = first.serial.map_or(StreamId::NONE, |serial| emulated.arrivals[serial].description.stream);
     let reason = DiscardReason::FrameMissing;
     let agent = agents.iter().position(|agent| agent.node == first.to);
     let log = agent.and_then(|agent| logs.get(agent)?.as_ref());
-    let said = first.said().filter(|event| event.kind == EventKind::TransferBegan);
+    let said = first.said().filter(|_| has_begun(first));
     let is_it = |event: &Event, sequence: u64| {
         event.kind == EventKind::Discarded(reason) && event.stream == stream && event.sequence == sequence
     };

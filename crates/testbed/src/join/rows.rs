@@ -199,6 +199,8 @@ impl<'a> Table<'a> {
         let mut row = self.row_of(delivery.serial.filter(|_| !self.is_attacker(delivery.to))?, delivery.to);
         row.sequence = delivery.said().map_or(row.sequence, |event| event.sequence);
         (row.departed_at, row.outcome) = (delivery.departed_at, outcome);
+        // Who waits for the rest of one knows it by its number.
+        row.slot_start = row.slot_start.filter(|_| outcome != Outcome::Missing);
         Some(self.with_stall(row, delivery.written_at))
     }
 

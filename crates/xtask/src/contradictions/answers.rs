@@ -171,10 +171,13 @@ impl Binary {
         // Where first frames of long messages are changed or repeated, messages are lost.
         let changed: BTreeSet<&str> =
             attacks().filter(|attack| changes(attack)).filter_map(|attack| attack["stream"].as_str()).collect();
+        let changed = sharing(path, &changed);
         for stream in streams {
             let name = stream["name"].as_str().unwrap_or_default();
-            if held.is_some_and(|held| !held.contains(name)) || changed.contains(name) {
-                if changed.contains(name) && stream["unaccounted"].as_u64() > Some(0) {
+            // Of a stream that is written once for several, `m4.1` is one.
+            let is_changed = name.split('.').next().is_some_and(|written| changed.contains(written));
+            if held.is_some_and(|held| !held.contains(name)) || is_changed {
+                if is_changed && stream["unaccounted"].as_u64() > Some(0) {
                     return found(Kind::Attack, format!("messages of {name} that ended nowhere: {stream}"));
                 }
                 continue;
@@ -221,6 +224,23 @@ impl Binary {
 fn changes(attack: &Value) -> bool {
     let is_on_link = attack["attacker"].as_str().is_some_and(|name| name.starts_with("attacker-on-"));
     is_on_link && (attack["attack"] == "tamper" || attack["attack"] == "replay")
+}
+
+/// These streams, and those whose frames are counted with theirs, in one virtual link: a number that came twice costs any of them.
+fn sharing(path: &Path, streams: &BTreeSet<&str>) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let scenario: toml::Table = text.parse().unwrap_or_default();
+    let mut shared: BTreeSet<String> = streams.iter().map(|name| (*name).to_owned()).collect();
+    let leads = |stream: &toml::Value| {
+        let own = stream.as_table().into_iter().flatten().find_map(|(_, on)| on.get("sub_virtual_link_of")?.as_str());
+        own.or(stream.get("name")?.as_str()).map(str::to_owned)
+    };
+    let all = || scenario.get("streams").and_then(toml::Value::as_array).into_iter().flatten();
+    let name = |stream: &toml::Value| stream.get("name")?.as_str().map(str::to_owned);
+    let hit: BTreeSet<String> =
+        all().filter(|stream| name(stream).is_some_and(|name| streams.contains(&*name))).filter_map(leads).collect();
+    shared.extend(all().filter(|stream| leads(stream).is_some_and(|leader| hit.contains(&leader))).filter_map(name));
+    shared
 }
 
 /// True of such an attack of which more attempts than the last one, which may be on its way when a run ends, ended nowhere.

@@ -11,7 +11,8 @@
 //!
 //! # A box that delays
 //! Frames of its stream, or of all streams of its node, come that much later at most, and with that much more jitter, to the first
-//! switch. Where that is as much as the distance of two frames, one that is let pass overtakes one that is held back.
+//! switch. Where that is as much as the distance of two frames, one that is let pass overtakes one that is held back. A frame of a
+//! slot goes by when another has its slot, or when nothing scheduled was to be in the way of others.
 //!
 //! An attacker that floods a port of its own is at the first switch, which knows no stream by that port: nothing it sends passes.
 
@@ -70,7 +71,7 @@ pub enum Harm {
         /// Whose link.
         node: NodeId,
     },
-    /// MACsec numbers frames before a box has them, so they leave in that order and not by their priorities.
+    /// A box at the end of a wire lets what it held go in its own order and not by priorities.
     OneOrder {
         /// Whose link.
         node: NodeId,
@@ -84,6 +85,11 @@ pub enum Harm {
     Delayed {
         /// So much later.
         by: Duration,
+    },
+    /// A frame of a slot comes by its sender's link at another time, where it is in the way.
+    OutOfItsSlot {
+        /// Whose link.
+        node: NodeId,
     },
 }
 
@@ -120,9 +126,8 @@ impl ThreatRisk {
                 plan.node_name(node)
             ),
             Harm::OneOrder { node } => format!(
-                "threat `{name}` has the frames of `{}` in the order of their packet numbers of MACsec, so what has a higher priority \
-                 waits there behind what has a lower one: give all that the node sends one priority, or write `macsec = false` for its \
-                 link",
+                "threat `{name}` sits at the end of the wire of `{}`, and lets go what it held whatever comes by then, so that what has a \
+                 higher priority waits there behind what has a lower one: give all that the node sends one priority",
                 plan.node_name(node)
             ),
             Harm::Overtaken { by } => format!(
@@ -131,6 +136,11 @@ impl ThreatRisk {
             ),
             Harm::Delayed { by } => format!(
                 "threat `{name}` delays its frames by {by}, and the switch throws a frame away that comes after its slot has closed"
+            ),
+            Harm::OutOfItsSlot { node } => format!(
+                "threat `{name}` lets frames of slots go outside of them on the link of `{}`, where they take the slots of others and the \
+                 time between them: send it from another node",
+                plan.node_name(node)
             ),
         }
     }
@@ -305,8 +315,13 @@ pub(super) fn risks(wired: &Wired<'_>) -> Vec<Risk> {
             let is_secured = view.segment.link_of(threat.node).parameters.macsec.is_some();
             let own = || view.streams().filter(|stream| stream.hop.from == threat.node);
             let priorities: BTreeSet<_> = own().map(|stream| stream.class.priority()).collect();
-            if is_secured && priorities.len() > 1 {
+            if view.has_come_over_wire(threat.node) && priorities.len() > 1 {
                 own().for_each(|stream| add(view.id, Some(stream.id), Harm::OneOrder { node: threat.node }));
+            }
+            if own().any(|stream| is_hit(&stream) && stream.class.is_time_triggered()) {
+                let others = own().filter(|stream| !is_hit(stream) || !stream.class.is_time_triggered());
+                let harm = Harm::OutOfItsSlot { node: threat.node };
+                others.for_each(|stream| add(view.id, Some(stream.id), harm));
             }
             for stream in view.streams().filter(is_hit) {
                 if stream.class.is_time_triggered() {

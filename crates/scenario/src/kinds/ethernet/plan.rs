@@ -515,12 +515,19 @@ impl<'p> Ethernet<'p> {
     }
 
     /// True if what an attacker on a station's link hands on leaves in the order of priorities that the station's port gives it: the
-    /// attacker puts in no frames of its own, and no packet numbers of MACsec keep their order.
-    pub fn keeps_priorities(self, attacker: NodeId, victim: NodeId) -> bool {
+    /// attacker puts in no frames of its own.
+    pub fn keeps_priorities(self, attacker: NodeId) -> bool {
         let adds = |threat: &ThreatPlan| {
             matches!(threat.kind, ThreatKind::Spoof(_) | ThreatKind::Babble(_) | ThreatKind::Flood(_))
         };
-        !self.threats_of(attacker).any(adds) && self.segment.link_of(victim).parameters.macsec.is_none()
+        !self.threats_of(attacker).any(adds)
+    }
+
+    /// True if a station's frames have come over its wire when an attacker there has them in its hands, in the order in which they left.
+    /// The station has stamped its messages of IEEE 802.1AS on the wire by then, and its SecY, which is below its queues, has numbered
+    /// and protected what leaves (IEEE 802.1AE-2018, clause 11).
+    pub fn has_come_over_wire(self, victim: NodeId) -> bool {
+        self.segment.sync == Sync::Gptp || self.segment.link_of(victim).parameters.macsec.is_some()
     }
 
     /// The numbers of its switches in events and rows.

@@ -119,7 +119,19 @@ pub(super) fn threats(chance: &mut Chance, on: usize, network: &mut Network) {
         return on_stamped_link(on, &victims, network);
     }
     let (index, node, period) = chance.one(&victims);
-    if chance.percent(40) {
+    let mut slots = Chance::new(network.seed, 66);
+    let in_slots = |stream: &&Stream| stream.from == on && stream.is_slotted && !stream.table.contains("count = ");
+    let in_slots: Vec<(i64, usize, i64)> =
+        network.streams.iter().filter(in_slots).map(|one| (one.index, one.ends.0, one.period)).collect();
+    if !in_slots.is_empty() && slots.percent(8) {
+        let (index, node, period) = slots.one(&in_slots);
+        let by = slots.one(&[20, 50, 100, 200, 400, 1_000]);
+        network.threats.push(format!(
+            "[[threats]]\nname = \"late-{on}\"\nkind = {{ delay = {{ by = \"{by}us\" }} }}\nstream = \"m{index}\"\n\
+             at = {{ link = \"n{node}\" }}\nstart = \"10ms\"\ncount = {}\n",
+            count.min(300_000 / period).max(1)
+        ));
+    } else if chance.percent(40) {
         let (by, count) = (chance.one(&[20, 100, 300, 500, 1_000, 3_000]), count.min(300_000 / period).max(1));
         network.threats.push(format!(
             "[[threats]]\nname = \"delay-{on}\"\nkind = {{ delay = {{ by = \"{by}us\" }} }}\nstream = \"m{index}\"\n\
