@@ -30,14 +30,24 @@ struct WireEnd {
     came_at: Option<SimTime>,
     /// Its length, until a frame that is no longer has gone on in its place `[byte]`.
     came_len: Option<u64>,
-    /// So many frames came and did not go on at their instant.
-    kept: u32,
+    /// Frames that came and have not gone on: when their station sent them, and their bytes.
+    kept: VecDeque<(SimTime, Vec<u8>)>,
     /// The wire is free again after the frames that were put in, and after those that just passed.
     free_at: Option<SimTime>,
     passed_until: Option<SimTime>,
     /// Frames that wait for the wire, or are on it, in their order.
     waiting: VecDeque<FrameId>,
     waiting_bytes: u64,
+}
+
+impl WireEnd {
+    /// When the frame was sent that goes on: the last one that came, if it passes, else the one with these bytes, or the first of all if
+    /// an attacker changed it.
+    fn take_kept(&mut self, passes: bool, bytes: &[u8]) -> Option<SimTime> {
+        let same = || self.kept.iter().position(|(_, kept)| kept == bytes).unwrap_or(0);
+        let place = if passes { self.kept.len().saturating_sub(1) } else { same() };
+        self.kept.remove(place).map(|(sent_at, _)| sent_at)
+    }
 }
 
 impl Splices {
@@ -98,7 +108,7 @@ impl Network {
         }
         if let Some(end) = self.splices.ends.get_mut(&splice.victim) {
             (end.came_at, end.came_len) = (Some(now), Some(frames.len_of(frame)));
-            end.kept += 1;
+            end.kept.push_back((frames.label(frame).sent_at, frames.bytes(frame).to_vec()));
         }
         let to = Attachment { node: splice.attacker, port: PortId(0) };
         out.push(MediumOutput::Deliver { to, frame, departed_at });
@@ -121,11 +131,11 @@ impl Network {
         let Some(end) = self.splices.ends.get_mut(&(line / 2)) else { return };
         let is_answer = end.came_at == Some(now);
         let passes = is_answer && end.came_len.take_if(|longest| len <= *longest).is_some();
-        let goes_on = passes || !is_answer && end.kept > 0;
-        end.kept -= u32::from(goes_on);
+        let goes_on = passes || !is_answer && !end.kept.is_empty();
         // What came was sent at the other end, in time to be here now.
         let at_once = if is_answer || goes_on { now - speed.reception(len) } else { now };
-        frames.label_mut(frame).sent_at = frames.label(frame).sent_at - (now - at_once);
+        let sent_at = if goes_on { end.take_kept(passes, frames.bytes(frame)) } else { None };
+        frames.label_mut(frame).sent_at = sent_at.unwrap_or(at_once);
         let free_at = if passes { end.free_at } else { end.free_at.max(end.passed_until) };
         let starts_at = free_at.map_or(at_once, |free_at| free_at.max(at_once));
         let arrives_at = starts_at + speed.reception(len);
