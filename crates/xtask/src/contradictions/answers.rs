@@ -231,15 +231,27 @@ fn sharing(path: &Path, streams: &BTreeSet<&str>) -> BTreeSet<String> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let scenario: toml::Table = text.parse().unwrap_or_default();
     let mut shared: BTreeSet<String> = streams.iter().map(|name| (*name).to_owned()).collect();
-    let leads = |stream: &toml::Value| {
-        let own = stream.as_table().into_iter().flatten().find_map(|(_, on)| on.get("sub_virtual_link_of")?.as_str());
-        own.or(stream.get("name")?.as_str()).map(str::to_owned)
+    let list =
+        |table: &toml::Value, key: &str| table.get(key).and_then(toml::Value::as_array).cloned().unwrap_or_default();
+    let scenario = toml::Value::Table(scenario);
+    // The one whose virtual link it is.
+    let led_by = |stream: &toml::Value| {
+        let own = stream.as_table().into_iter().flatten();
+        own.filter_map(|(_, on)| on.get("sub_virtual_link_of")?.as_str()).next().map(str::to_owned)
     };
-    let all = || scenario.get("streams").and_then(toml::Value::as_array).into_iter().flatten();
+    let streams_of = list(&scenario, "streams");
+    let all = || streams_of.iter();
+    let leads = |stream: &toml::Value| led_by(stream).or_else(|| stream.get("name")?.as_str().map(str::to_owned));
     let name = |stream: &toml::Value| stream.get("name")?.as_str().map(str::to_owned);
     let hit: BTreeSet<String> =
         all().filter(|stream| name(stream).is_some_and(|name| streams.contains(&*name))).filter_map(leads).collect();
     shared.extend(all().filter(|stream| leads(stream).is_some_and(|leader| hit.contains(&leader))).filter_map(name));
+    let gateways = list(&scenario, "nodes");
+    for frame in gateways.iter().filter_map(|node| node.get("gateway")).flat_map(|gateway| list(gateway, "collect")) {
+        if led_by(&frame).is_some_and(|leader| hit.contains(&leader)) {
+            shared.extend(list(&frame, "streams").iter().filter_map(|name| name.as_str()).map(str::to_owned));
+        }
+    }
     shared
 }
 
