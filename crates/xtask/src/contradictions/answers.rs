@@ -171,13 +171,13 @@ impl Binary {
         // Where first frames of long messages are changed or repeated, messages are lost.
         let changed: BTreeSet<&str> =
             attacks().filter(|attack| changes(attack)).filter_map(|attack| attack["stream"].as_str()).collect();
-        let changed = sharing(path, &changed);
+        let lossy = sharing(path, &changed);
         for stream in streams {
             let name = stream["name"].as_str().unwrap_or_default();
             // Of a stream that is written once for several, `m4.1` is one.
-            let is_changed = name.split('.').next().is_some_and(|written| changed.contains(written));
-            if held.is_some_and(|held| !held.contains(name)) || is_changed {
-                if is_changed && stream["unaccounted"].as_u64() > Some(0) {
+            let written = name.split('.').next().unwrap_or(name);
+            if held.is_some_and(|held| !held.contains(name)) || lossy.contains(written) {
+                if changed.contains(written) && stream["unaccounted"].as_u64() > Some(0) {
                     return found(Kind::Attack, format!("messages of {name} that ended nowhere: {stream}"));
                 }
                 continue;
