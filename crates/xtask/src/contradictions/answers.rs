@@ -246,10 +246,12 @@ fn sharing(path: &Path, streams: &BTreeSet<&str>) -> BTreeSet<String> {
     let hit: BTreeSet<String> =
         all().filter(|stream| name(stream).is_some_and(|name| streams.contains(&*name))).filter_map(leads).collect();
     shared.extend(all().filter(|stream| leads(stream).is_some_and(|leader| hit.contains(&leader))).filter_map(name));
-    let gateways = list(&scenario, "nodes");
-    for frame in gateways.iter().filter_map(|node| node.get("gateway")).flat_map(|gateway| list(gateway, "collect")) {
-        if led_by(&frame).is_some_and(|leader| hit.contains(&leader)) {
-            shared.extend(list(&frame, "streams").iter().filter_map(|name| name.as_str()).map(str::to_owned));
+    for node in list(&scenario, "nodes") {
+        let frames = node.get("gateway").map(|gateway| list(gateway, "collect")).unwrap_or_default();
+        for frame in frames.iter().filter(|frame| led_by(frame).is_some_and(|leader| hit.contains(&leader))) {
+            shared.extend(list(frame, "streams").iter().filter_map(|name| name.as_str()).map(str::to_owned));
+            // What a gateway collects into is called `n5.s0.0`.
+            shared.extend(name(&node));
         }
     }
     shared
