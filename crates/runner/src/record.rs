@@ -123,14 +123,17 @@ impl Recorder {
     /// A row for each message of which a receiver still waits for the rest.
     fn half_received(&mut self) {
         for ((stream, node), Begun { label, bytes, sequence }) in std::mem::take(&mut self.messages).into_open() {
-            if label.attack.is_some() || self.ways.is_relayed(stream) {
+            if self.ways.is_relayed(stream) {
                 continue;
             }
             let frame = FrameContext { bytes: &bytes, label: &label, departed_at: None, received_at: None };
             let described = self.described(&frame, label.sent_at);
-            *self.ended.entry((stream, node)).or_default() += 1;
+            if label.attack.is_none() {
+                *self.ended.entry((stream, node)).or_default() += 1;
+            }
             let (sender, sequence) = (sender(&frame, described.sender), described.sequence.unwrap_or(sequence));
             self.rows.frames.push(FrameRow {
+                attack: label.attack,
                 len: bytes.len() as u32,
                 sent_at: Some(label.sent_at),
                 ..open_row(stream, sequence, sender, node, described.cycle_start, Outcome::Missing)

@@ -128,7 +128,11 @@ pub(crate) struct Load {
 #[non_exhaustive]
 pub enum Overload {
     /// More work than time.
-    #[error("it is overloaded: {load_ppm} ppm of its time are needed")]
+    #[error(
+        "it is overloaded: {} of its time is needed, {} too much; ask it for something less often, or for less",
+        percent(*load_ppm),
+        percent(load_ppm.saturating_sub(1_000_000))
+    )]
     Load {
         /// Sum of cost over period `[10^-6]`, rounded up.
         load_ppm: u64,
@@ -139,6 +143,12 @@ pub enum Overload {
     /// So near to overload that a busy period has no end in sight.
     #[error("it is so near to overload that nothing says when it is idle again")]
     NoEndInSight,
+}
+
+/// A share of a million, in words, rounded up.
+pub(super) fn percent(ppm: u64) -> String {
+    let tenths = ppm.div_ceil(1_000);
+    format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
 impl Load {

@@ -132,7 +132,7 @@ fn what_is_overloaded_fails_the_check_with_the_place() {
     let without_deadline = SENSOR.replace("deadline = { display = \"5ms\", logger = \"6ms\" }\n", "");
     bench.write("slow.toml", without_deadline.replace("delay = \"40us\"", "delay = \"11ms\""));
     let said = bench.say(&["check", "slow.toml"]);
-    assert_shows(said.assert_code(1), &["gateway `zone`: it is overloaded: 1100", "ppm of its time are needed"]);
+    assert_shows(said.assert_code(1), &["gateway `zone`: it is overloaded: 110.", "% of its time is needed, 10."]);
 }
 
 #[test]

@@ -257,11 +257,12 @@ fn sharing(path: &Path, streams: &BTreeSet<&str>) -> BTreeSet<String> {
     shared
 }
 
-/// True of such an attack of which more attempts than the last one, which may be on its way when a run ends, ended nowhere.
+/// True of such an attack of which more attempts than the last one, which may be on its way when a run ends, ended nowhere: what is
+/// unaccounted for began a message of which the rest had not come by then.
 fn is_open(attack: &Value) -> bool {
     let count = |key: &str| attack[key].as_u64().unwrap_or(0);
     let stopped = ["format", "schedule", "tag", "freshness", "capacity"].map(|by| count(&format!("stopped_by_{by}")));
-    changes(attack) && count("attempts") > stopped.iter().sum::<u64>() + count("accepted") + 1
+    changes(attack) && count("attempts") > stopped.iter().sum::<u64>() + count("accepted") + count("unaccounted") + 1
 }
 
 /// The streams that hold at each of their receivers.

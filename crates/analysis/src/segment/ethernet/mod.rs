@@ -27,11 +27,12 @@ mod virtual_links;
 mod windows;
 mod wired;
 
-use super::demand::Periodic;
+use super::demand::{Overload, Periodic};
 use super::line::{CONTROL, LineLoad, Queued, Reserved};
 use super::processor::{Jobs, ScheduledJob, mac_work};
 use super::{Arrivals, HopBound, HostFrame, Risk, SegmentBounds, Span, Why, without_bound};
 use crate::bounds::ways;
+use routed::{LinkProblem, LinkReason};
 use slots::{Slots, first_bit_max, received_in_slot};
 
 /// Latencies under the schedule table, and below it by strict priority.
@@ -259,12 +260,13 @@ impl<'a> Links<'a> {
         let none = || vec![Ok([Err(Why::NotReached); CONTROL as usize]); nodes];
         let slots = Slots::new(view, table, arrivals);
         let mut links = Self { view, arrivals, slots, speed, up: none(), down: none() };
+        let switch = view.plan.own_node(view.id, 0);
         for node in view.stations() {
             let (line, _) = links.slots.uplink(NetworkName::A, node);
-            links.up[node.index()] = links.spoiled_up(node).map_or_else(|| Ok(stays(&line)), Err);
+            links.up[node.index()] = links.spoiled_up(node).map_or_else(|| Ok(stays(&line, (node, switch))), Err);
         }
         for node in view.stations() {
-            links.down[node.index()] = links.downlink(node).map(|line| stays(&line));
+            links.down[node.index()] = links.downlink(node).map(|line| stays(&line, (switch, node)));
         }
         links
     }
@@ -351,12 +353,16 @@ impl<'a> Links<'a> {
     }
 }
 
-fn stays(line: &LineLoad) -> LineStays {
+fn stays(line: &LineLoad, (from, to): (NodeId, NodeId)) -> LineStays {
+    let why = |overload| match overload {
+        Overload::Load { load_ppm } => Why::Link(LinkProblem { from, to, reason: LinkReason::Overload { load_ppm } }),
+        other => Why::Overload(other),
+    };
     let mut stays = [Err(Why::NotReached); CONTROL as usize];
     for class in line.queued.iter().map(|one| one.class).filter(|class| *class < CONTROL) {
         let stay = &mut stays[usize::from(class)];
         if *stay == Err(Why::NotReached) {
-            *stay = line.stay(class).map_err(Why::Overload);
+            *stay = line.stay(class).map_err(why);
         }
     }
     stays

@@ -4,6 +4,7 @@ use chronoseal_core::NodeId;
 use chronoseal_scenario::plan::Plan;
 
 use super::super::super::Why;
+use super::super::super::demand::percent;
 use super::{Routed, RoutedStream, number};
 use crate::calculus::ethernet::SwitchBounds;
 use crate::calculus::{Combination, Rational, Unbounded, whole};
@@ -26,7 +27,9 @@ pub struct LinkProblem {
 pub enum LinkReason {
     /// More comes than it carries.
     #[error(
-        "is overloaded: this stream, those of its class and those above it need {load_ppm} ppm of its time; send some of them another way, less often, or shorter"
+        "is overloaded: this stream, those of its class and those above it need {} of its time, {} too much; send some of them another way, less often, or shorter",
+        percent(*load_ppm),
+        percent(load_ppm.saturating_sub(1_000_000))
     )]
     Overload {
         /// What is asked for of what there is `[10^-6]`, rounded up.
@@ -39,7 +42,8 @@ pub enum LinkReason {
     Circle,
     /// Its shapers are given more than it carries.
     #[error(
-        "has idle slopes that leave no room for this class: those of the classes down to it and what goes before them need {load_ppm} ppm of its time; lower one of them"
+        "has idle slopes that leave no room for this class: those of the classes down to it and what goes before them need {} of its time; lower one of them",
+        percent(*load_ppm)
     )]
     Overreserved {
         /// What is reserved of what there is `[10^-6]`, rounded up.
