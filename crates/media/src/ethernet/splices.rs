@@ -5,10 +5,13 @@ use std::collections::{BTreeMap, VecDeque};
 use chronoseal_core::{DiscardReason, PortId, Priority, SimTime, StreamId};
 
 use super::{Network, NetworkConfig, Seat, Splice, Timer};
-use crate::medium::{Attachment, FrameId, FrameStore, MediumOutput};
+use crate::medium::{Attachment, FrameId, FrameLabel, FrameStore, MediumOutput};
 
 /// The first bytes of a frame: where it goes.
 type Destination = [u8; 6];
+
+/// So many frames that came to an attacker are known again when they go on.
+const CAME_MAX: usize = 1024;
 
 /// What networks remember of attackers on the links of stations.
 #[derive(Debug)]
@@ -30,8 +33,10 @@ struct WireEnd {
     came_at: Option<SimTime>,
     /// Its length, until a frame that is no longer has gone on in its place `[byte]`.
     came_len: Option<u64>,
-    /// Frames that came and have not gone on: when their station sent them, and their bytes.
-    kept: VecDeque<(SimTime, Vec<u8>)>,
+    /// So many frames came and did not go on at their instant.
+    kept: u32,
+    /// The last frames that came and have not gone on as they were, with their bytes.
+    came: VecDeque<(FrameLabel, Vec<u8>)>,
     /// The wire is free again after the frames that were put in, and after those that just passed.
     free_at: Option<SimTime>,
     passed_until: Option<SimTime>,
@@ -41,12 +46,10 @@ struct WireEnd {
 }
 
 impl WireEnd {
-    /// When the frame was sent that goes on: the last one that came, if it passes, else the one with these bytes, or the first of all if
-    /// an attacker changed it.
-    fn take_kept(&mut self, passes: bool, bytes: &[u8]) -> Option<SimTime> {
-        let same = || self.kept.iter().position(|(_, kept)| kept == bytes).unwrap_or(0);
-        let place = if passes { self.kept.len().saturating_sub(1) } else { same() };
-        self.kept.remove(place).map(|(sent_at, _)| sent_at)
+    /// The frame that goes on with these bytes.
+    fn take_same(&mut self, bytes: &[u8]) -> Option<FrameLabel> {
+        let place = self.came.iter().rposition(|(_, came)| came == bytes)?;
+        self.came.remove(place).map(|(label, _)| label)
     }
 }
 
@@ -108,7 +111,11 @@ impl Network {
         }
         if let Some(end) = self.splices.ends.get_mut(&splice.victim) {
             (end.came_at, end.came_len) = (Some(now), Some(frames.len_of(frame)));
-            end.kept.push_back((frames.label(frame).sent_at, frames.bytes(frame).to_vec()));
+            end.kept += 1;
+            if end.came.len() == CAME_MAX {
+                end.came.pop_front();
+            }
+            end.came.push_back((*frames.label(frame), frames.bytes(frame).to_vec()));
         }
         let to = Attachment { node: splice.attacker, port: PortId(0) };
         out.push(MediumOutput::Deliver { to, frame, departed_at });
@@ -131,11 +138,20 @@ impl Network {
         let Some(end) = self.splices.ends.get_mut(&(line / 2)) else { return };
         let is_answer = end.came_at == Some(now);
         let passes = is_answer && end.came_len.take_if(|longest| len <= *longest).is_some();
-        let goes_on = passes || !is_answer && !end.kept.is_empty();
+        let goes_on = passes || !is_answer && end.kept > 0;
+        end.kept -= u32::from(goes_on);
         // What came was sent at the other end, in time to be here now.
         let at_once = if is_answer || goes_on { now - speed.reception(len) } else { now };
-        let sent_at = if goes_on { end.take_kept(passes, frames.bytes(frame)) } else { None };
-        frames.label_mut(frame).sent_at = sent_at.unwrap_or(at_once);
+        let label = frames.label(frame);
+        let same = if label.attack.is_none() { end.take_same(frames.bytes(frame)) } else { None };
+        // What was changed was sent when it came.
+        let changed = end.came.back().filter(|_| passes).map(|(came, _)| came.sent_at);
+        let label = frames.label_mut(frame);
+        label.sent_at = same.map(|came| came.sent_at).or(changed).unwrap_or(at_once);
+        if let Some(came) = same {
+            // It is the frame that came, and has come over the wire as that.
+            label.serial = came.serial;
+        }
         let free_at = if passes { end.free_at } else { end.free_at.max(end.passed_until) };
         let starts_at = free_at.map_or(at_once, |free_at| free_at.max(at_once));
         let arrives_at = starts_at + speed.reception(len);
