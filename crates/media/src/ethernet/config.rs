@@ -163,8 +163,9 @@ pub enum Seat {
     #[default]
     BeforeWire,
     /// At the other end, behind the stamps that the station takes of its messages of IEEE 802.1AS, and behind its SecY, which numbers and
-    /// protects what leaves its queues (IEEE 802.1AE): what the station sends reaches it when it has come over the wire. What it lets pass then is in the switch at once; all else it sends takes its time on the wire before,
-    /// so that it is there at once only if the wire was free, and what comes behind it has to wait.
+    /// protects what leaves its queues (IEEE 802.1AE): what the station sends reaches it when it has come over the wire. What it lets pass
+    /// then is in the switch at once; all else it sends takes its time on the wire before, so that it is there at once only if the wire was
+    /// free, and what comes behind it has to wait.
     BehindWire,
     /// In the station itself: what the station sends does not reach it, and what it sends leaves by the station's port.
     InStation,

@@ -46,9 +46,10 @@ struct WireEnd {
 }
 
 impl WireEnd {
-    /// The frame that goes on with these bytes.
-    fn take_same(&mut self, bytes: &[u8]) -> Option<FrameLabel> {
-        let place = self.came.iter().rposition(|(_, came)| came == bytes)?;
+    /// The frame that goes on with these bytes: of several the last if it passes as it came, else the first that was kept.
+    fn take_same(&mut self, bytes: &[u8], passes: bool) -> Option<FrameLabel> {
+        let is_same = |(_, came): &(FrameLabel, Vec<u8>)| came == bytes;
+        let place = if passes { self.came.iter().rposition(is_same) } else { self.came.iter().position(is_same) }?;
         self.came.remove(place).map(|(label, _)| label)
     }
 }
@@ -143,7 +144,7 @@ impl Network {
         // What came was sent at the other end, in time to be here now.
         let at_once = if is_answer || goes_on { now - speed.reception(len) } else { now };
         let label = frames.label(frame);
-        let same = if label.attack.is_none() { end.take_same(frames.bytes(frame)) } else { None };
+        let same = if label.attack.is_none() { end.take_same(frames.bytes(frame), passes) } else { None };
         // What was changed was sent when it came.
         let changed = end.came.back().filter(|_| passes).map(|(came, _)| came.sent_at);
         let label = frames.label_mut(frame);

@@ -107,6 +107,8 @@ pub(super) struct Delivery {
     pub(super) at: SimTime,
     pub(super) to: Attachment,
     pub(super) departed_at: SimTime,
+    /// As records tell it.
+    pub(super) sent_at: SimTime,
     pub(super) bytes: Vec<u8>,
 }
 
@@ -188,8 +190,8 @@ impl Bench {
                     self.timers.insert((at, timer));
                 }
                 MediumOutput::Deliver { to, frame, departed_at } => {
-                    let bytes = self.frames.bytes(frame).to_vec();
-                    self.deliveries.push(Delivery { at: now, to, departed_at, bytes });
+                    let (bytes, sent_at) = (self.frames.bytes(frame).to_vec(), self.frames.label(frame).sent_at);
+                    self.deliveries.push(Delivery { at: now, to, departed_at, sent_at, bytes });
                     self.frames.release(frame);
                 }
                 MediumOutput::Transmitted { .. } => panic!("a switch does not say when a frame has left its sender"),

@@ -28,6 +28,7 @@ fn a_frame_in_its_window_is_passed_on_at_its_dispatch_time() {
         at: at(DISPATCH + reception(60)),
         to: Attachment { node: NodeId(1), port: PortId(0) },
         departed_at: at(DISPATCH),
+        sent_at: at(SLOT_START),
         bytes: scheduled_frame(CT_ID, 60),
     };
     assert_eq!(bench.deliveries, [expected]);

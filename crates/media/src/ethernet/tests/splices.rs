@@ -52,6 +52,25 @@ fn what_it_kept_and_lets_go_later_is_there_at_once_if_the_wire_is_free() {
 }
 
 #[test]
+fn of_frames_with_the_same_bytes_it_lets_go_the_first_it_kept_and_lets_pass_the_last_that_came() {
+    let sent = [100, 200, 300].map(Duration::from_us);
+    let third = sent[2] + reception(200);
+    // It keeps the first two and lets the third pass, or keeps the first alone and lets it go behind all.
+    for (goes_on, order) in [
+        ([third, Duration::from_us(500), Duration::from_us(700)], [2, 0, 1]),
+        ([sent[1] + reception(200), third, Duration::from_us(700)], [1, 2, 0]),
+    ] {
+        let mut bench = Bench::new(spliced());
+        sent.iter().for_each(|when| bench.send(*when, 2, plain_frame(PLAIN, 200)));
+        goes_on.iter().for_each(|when| bench.send_from(*when, port(1), plain_frame(PLAIN, 200)));
+        let bench = bench.run(Duration::from_us(900));
+        let is_it = |delivery: &&Delivery| delivery.to.node == NodeId(1);
+        let told: Vec<_> = bench.deliveries.iter().filter(is_it).map(|delivery| delivery.sent_at).collect();
+        assert_eq!(told, order.map(|place| at(sent[place])));
+    }
+}
+
+#[test]
 fn what_it_lets_pass_waits_only_for_what_was_put_in() {
     let sent = Duration::from_us(100);
     let [first, second] = [sent + reception(200), sent + occupancy(200) + reception(500)];
