@@ -52,6 +52,11 @@ fn no_frame_behind_a_box_that_delays_is_later_than_its_bound() {
         let Some(outcome) = outcome(&plan_of(&text)) else { continue };
         assert!(outcome.wrong.is_empty(), "seed {seed}:\n{}\n{text}", outcome.wrong.join("\n"));
         assert!(outcome.lost.is_empty(), "seed {seed}: frames of {:?} are lost\n{text}", outcome.lost);
+        assert!(
+            outcome.absent.is_empty(),
+            "seed {seed}: absent from slots, and nothing says that they can be:\n{}\n{text}",
+            outcome.absent.join("\n")
+        );
         ratios.extend(outcome.ratios);
         unbounded += outcome.unbounded.len();
     }
