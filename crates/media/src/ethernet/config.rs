@@ -167,7 +167,8 @@ pub enum Seat {
     /// then is in the switch at once; all else it sends takes its time on the wire before, so that it is there at once only if the wire was
     /// free, and what comes behind it has to wait.
     BehindWire,
-    /// In the station itself: what the station sends does not reach it, and what it sends leaves by the station's port.
+    /// In the station itself: what the station sends does not reach it, and what it sends leaves by the station's port, which is one queue
+    /// for all but protocol control frames then.
     InStation,
 }
 

@@ -365,9 +365,14 @@ impl Medium for Network {
         let splices = &self.config.splices;
         let link = match self.link_of(from) {
             Some(link) => {
-                let is_before = |splice: &&Splice| splice.victim == link && splice.seat == Seat::BeforeWire;
-                if let Some(&splice) = splices.iter().find(is_before) {
-                    return self.intercept(now, &splice, priority, frame, frames, out);
+                match splices.iter().find(|splice| splice.victim == link) {
+                    Some(&splice) if splice.seat == Seat::BeforeWire => {
+                        return self.intercept(now, &splice, priority, frame, frames, out);
+                    }
+                    Some(splice) if splice.seat == Seat::InStation && priority != Priority::PROTOCOL_CONTROL => {
+                        priority = Priority::TIME_TRIGGERED;
+                    }
+                    _ => {}
                 }
                 link
             }

@@ -102,7 +102,11 @@ fn outcome(plan: &Plan) -> Option<Outcome> {
     let is_beacon_at_risk =
         risks.iter().any(|risk| matches!(risk.cause, Cause::Beacon { .. } | Cause::LinkFull { .. }));
     let is_told = |stream: StreamId, reason: DiscardReason| {
-        let is_its = |risk: &Risk| if reason == DiscardReason::Policed { is_policed(risk) } else { is_full(risk) };
+        let is_its = |risk: &Risk| match risk.cause {
+            Cause::Threat(_) => true,
+            _ if reason == DiscardReason::Policed => is_policed(risk),
+            _ => is_full(risk),
+        };
         match stream {
             StreamId::NONE => is_beacon_at_risk,
             stream => risks.iter().any(|risk| risk.stream == Some(stream) && is_its(risk)),

@@ -146,6 +146,10 @@ fn begins_in_slots(plan: &Plan, stream: StreamId) -> bool {
 
 impl Observer for Watch {
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+        // What an attacker made up is due at no time, and nobody misses it.
+        if frame.is_some_and(|frame| frame.label.attack.is_some()) {
+            return;
+        }
         if let EventKind::Discarded(
             reason @ (DiscardReason::QueueFull | DiscardReason::HostBufferFull | DiscardReason::Policed),
         ) = event.kind

@@ -31,8 +31,9 @@ pub use problem::{LinkProblem, LinkReason};
 
 mod problem;
 
-/// Classes: protocol control frames, virtual links of high and of low priority, then eight priorities.
-const CLASSES: usize = Priority::PROTOCOL_CONTROL.0 as usize + 1;
+/// Classes: frames of slots that come at other times, protocol control frames, virtual links of high and of low priority, then eight
+/// priorities.
+const CLASSES: usize = Priority::TIME_TRIGGERED.0 as usize + 1;
 
 /// A segment as its links and what is sent over them.
 #[derive(Clone, Debug)]
@@ -103,7 +104,7 @@ pub struct RoutedStream {
     pub name: String,
     /// Which stream; `None` for what the segment sends for itself.
     pub stream: Option<StreamId>,
-    /// Its traffic class 0 to 7, or above them the queue of its class: virtual links, protocol control frames.
+    /// Its traffic class 0 to 7, or above them the queue of its class: virtual links, protocol control frames, frames of slots.
     pub priority: u8,
     /// When a frame comes to the first link's queue, counted from the instant at which it is due.
     pub at: Result<Span, Why>,
@@ -196,7 +197,7 @@ impl Solved<'_> {
         self.waiting_of(link, &|_| true)
     }
 
-    /// As [`Self::waiting`], for the traffic classes for which `counts` holds; 8 is that of control frames. What an asynchronous
+    /// As [`Self::waiting`], for the classes for which `counts` holds, as [`RoutedStream::priority`] has them. What an asynchronous
     /// shaper keeps back is not bounded.
     pub fn waiting_of(&self, link: usize, counts: &dyn Fn(u8) -> bool) -> Option<u64> {
         let passes = |sent: &&RoutedStream| sent.hops.iter().any(|(hop, _)| *hop == link);
@@ -409,7 +410,9 @@ impl Routed {
             let passes = |sent: &&RoutedStream| sent.class() == class && sent.hops.iter().any(|(hop, _)| *hop == link);
             self.streams.iter().filter(passes).map(|sent| sent.len_max + self.overhead).max()
         };
-        let longest: Vec<(usize, u64)> = (0..CLASSES).filter_map(|class| Some((class, longest_of(class)?))).collect();
+        // What has slots is never kept from a closed link.
+        let waiting = (0..CLASSES).filter(|class| *class != place(Priority::TIME_TRIGGERED.0));
+        let longest: Vec<(usize, u64)> = waiting.filter_map(|class| Some((class, longest_of(class)?))).collect();
         let gates_of = |(class, own): &(usize, u64)| {
             let above = longest.iter().take_while(|(other, _)| other <= class).map(|(_, len)| *len).max();
             // What is of no use to this class because a longer frame above it would not end in time.
@@ -504,6 +507,7 @@ fn number(place: usize) -> u8 {
 
 fn class_name(class: usize) -> String {
     match Priority(number(class)) {
+        Priority::TIME_TRIGGERED => "delayed frames of slots".to_owned(),
         Priority::PROTOCOL_CONTROL => "control".to_owned(),
         Priority::RATE_CONSTRAINED_HIGH => "virtual links of high priority".to_owned(),
         Priority::RATE_CONSTRAINED_LOW => "virtual links of low priority".to_owned(),

@@ -12,21 +12,25 @@
 //! # A box that delays
 //! Frames of its stream, or of all streams of its node, come that much later at most, and with that much more jitter, to the first
 //! switch. Where that is as much as the distance of two frames, one that is let pass overtakes one that is held back. A frame of a
-//! slot goes by when another has its slot, or when nothing scheduled was to be in the way of others.
+//! slot goes by when another has its slot, or when nothing scheduled was to be in the way of others: before all that its sender's port
+//! holds.
+//!
+//! At the end of a wire, what a box held goes on whatever comes by then, which waits for it there, in the order of time alone, and finds
+//! no more room there than in a queue.
 //!
 //! An attacker that floods a port of its own is at the first switch, which knows no stream by that port: nothing it sends passes.
 
 use std::collections::BTreeSet;
 
-use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_scenario::plan::{
     AttackPlace, Copies, Ethernet, EthernetStream, FilterPlan, Neighbour, Plan, SegmentId, Sync, ThreatKind,
     VirtualLink,
 };
 use chronoseal_wire::ethernet::{FCS_LEN, FRAME_LEN_MIN};
 
-use super::super::Span;
 use super::super::losses::{Cause, Risk};
+use super::super::{Span, Why};
 use super::routed::RoutedStream;
 use super::wired::Wired;
 use crate::calculus::{Rational, ratio, whole};
@@ -71,8 +75,8 @@ pub enum Harm {
         /// Whose link.
         node: NodeId,
     },
-    /// A box at the end of a wire lets what it held go in its own order and not by priorities.
-    OneOrder {
+    /// What a box at the end of a wire lets go is in the way of what passes there.
+    InTheWay {
         /// Whose link.
         node: NodeId,
     },
@@ -125,9 +129,9 @@ impl ThreatRisk {
                  of another by more than the replay window",
                 plan.node_name(node)
             ),
-            Harm::OneOrder { node } => format!(
-                "threat `{name}` sits at the end of the wire of `{}`, and lets go what it held whatever comes by then, so that what has a \
-                 higher priority waits there behind what has a lower one: give all that the node sends one priority",
+            Harm::InTheWay { node } => format!(
+                "threat `{name}` sits at the end of the wire of `{0}`, and what it held back is in the way there of all that `{0}` sends, \
+                 whatever its priority: send it from another node",
                 plan.node_name(node)
             ),
             Harm::Overtaken { by } => format!(
@@ -151,6 +155,22 @@ struct Active<'p> {
     name: &'p str,
     kind: ThreatKind,
     node: NodeId,
+}
+
+impl Active<'_> {
+    /// True if it is a box that delays frames which have come over the wire.
+    fn holds_at_the_end(&self, view: Ethernet<'_>) -> bool {
+        matches!(self.kind, ThreatKind::Delay(..)) && view.has_come_over_wire(self.node)
+    }
+
+    /// By how much it delays frames of a stream, if it does.
+    fn delays(&self, stream: &EthernetStream<'_>) -> Option<Duration> {
+        match self.kind {
+            ThreatKind::Delay(Some(target), by) if target == stream.id => Some(by),
+            ThreatKind::Delay(None, by) if self.node == stream.hop.from => Some(by),
+            _ => None,
+        }
+    }
 }
 
 fn active(view: Ethernet<'_>) -> Vec<Active<'_>> {
@@ -180,18 +200,27 @@ pub(super) fn are_there(view: Ethernet<'_>) -> bool {
 /// By how much later than it leaves a frame of a stream can come to its sender's link.
 pub(super) fn later(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> Duration {
     let harms = active(view);
-    let delayed = harms.iter().filter_map(|threat| match threat.kind {
-        ThreatKind::Delay(Some(target), by) if target == stream.id => Some(by),
-        ThreatKind::Delay(None, by) if threat.node == stream.hop.from => Some(by),
-        _ => None,
-    });
+    let delayed = harms.iter().filter_map(|threat| threat.delays(stream));
     let is_babbling =
         |threat: &Active<'_>| matches!(threat.kind, ThreatKind::Babble(_)) && threat.node == stream.hop.from;
-    let queued = match harms.iter().any(is_babbling) {
+    let is_in_the_way = |threat: &Active<'_>| threat.holds_at_the_end(view) && threat.node == stream.hop.from;
+    let queued = match harms.iter().any(|threat| is_babbling(threat) || is_in_the_way(threat)) {
         true => full_queue(view, stream.hop.from),
         false => Duration::ZERO,
     };
     delayed.max().unwrap_or_default() + queued
+}
+
+/// True if frames of a stream in slots can come by their sender's link after their slot, of which a later one may let them in.
+pub(super) fn can_miss_slots(view: Ethernet<'_>, stream: &EthernetStream<'_>) -> bool {
+    let in_slots =
+        || view.streams().filter(|other| other.hop.from == stream.hop.from && other.class.is_time_triggered());
+    active(view).iter().filter(|threat| threat.node == stream.hop.from).any(|threat| match threat.kind {
+        ThreatKind::Delay(..) => {
+            threat.holds_at_the_end(view) || in_slots().any(|other| threat.delays(&other).is_some())
+        }
+        _ => true,
+    })
 }
 
 /// How long a full queue of a station keeps its link: with the shortest frames, which cost most beyond their own.
@@ -264,17 +293,54 @@ fn sent<'w>(wired: &'w Wired<'_>, stream: StreamId) -> Option<&'w RoutedStream> 
     wired.routed.streams.iter().find(|sent| sent.stream == Some(stream))
 }
 
-/// What stations that babble send behind the first switch, as far as that limits it, as streams of nobody.
+/// What goes by out of its slot on the link of its sender, as streams of nobody.
+fn out_of_slots(wired: &Wired<'_>) -> Vec<RoutedStream> {
+    let view = wired.view;
+    let harms = active(view);
+    let boxes = harms.iter().filter(|threat| !threat.holds_at_the_end(view));
+    let delayed = boxes
+        .flat_map(|threat| view.streams().filter_map(move |stream| Some((threat, stream, threat.delays(&stream)?))));
+    let in_slots = delayed.filter(|(_, stream, _)| stream.class.is_time_triggered());
+    in_slots
+        .filter_map(|(threat, stream, by)| {
+            let len = u64::from(view.secured_len(&stream));
+            Some(RoutedStream {
+                name: threat.name.to_owned(),
+                stream: None,
+                priority: Priority::TIME_TRIGGERED.0,
+                at: Ok(Span { min: Duration::ZERO, max: by + view.segment.precision * 2 }),
+                distance: wired.arrivals.at(stream.id, view.id).distance,
+                committed: None,
+                regulated: None,
+                sharers: Vec::new(),
+                counted_len: len,
+                len_max: len,
+                len_min: len,
+                hops: vec![(*wired.stations.get(&stream.hop.from)?, None)],
+                ends: Vec::new(),
+            })
+        })
+        .collect()
+}
+
+/// What threats add to streams, as streams of nobody: what stations that babble send behind the first switch, and what boxes let go by
+/// out of its slot.
 pub(super) fn intruders(wired: &Wired<'_>) -> Vec<RoutedStream> {
     let view = wired.view;
-    let mut found = Vec::new();
+    let mut found = out_of_slots(wired);
     for threat in active(view) {
         for target in targets(view, &threat) {
-            let Passes::Limited(at_once, distance) = passes(view, wired, &target, threat.node) else { continue };
             let Some(sent) = sent(wired, target.id) else { continue };
-            // What is beyond the first at once comes from being late.
-            let beyond = (at_once - whole(1)).max(whole(0)) * whole(distance.as_ps());
-            let jitter = i64::try_from(beyond.ceil().to_integer()).unwrap_or(i64::MAX / 4);
+            let (at, distance) = match passes(view, wired, &target, threat.node) {
+                Passes::InSlots => continue,
+                Passes::All => (Err(Why::ArrivalUnbounded), sent.distance),
+                Passes::Limited(at_once, distance) => {
+                    // What is beyond the first at once comes from being late.
+                    let beyond = (at_once - whole(1)).max(whole(0)) * whole(distance.as_ps());
+                    let jitter = i64::try_from(beyond.ceil().to_integer()).unwrap_or(i64::MAX / 4);
+                    (Ok(Span { min: Duration::ZERO, max: Duration::from_ps(jitter) }), distance)
+                }
+            };
             let hop = |(link, after): &(usize, Option<usize>)| (*link, after.and_then(|after| after.checked_sub(1)));
             let hops: Vec<(usize, Option<usize>)> = sent.hops.iter().skip(1).map(hop).collect();
             let len = u64::from(view.secured_len(&target));
@@ -282,7 +348,7 @@ pub(super) fn intruders(wired: &Wired<'_>) -> Vec<RoutedStream> {
                 name: threat.name.to_owned(),
                 stream: None,
                 priority: sent.priority,
-                at: Ok(Span { min: Duration::ZERO, max: Duration::from_ps(jitter) }),
+                at,
                 distance,
                 committed: None,
                 regulated: None,
@@ -307,16 +373,12 @@ pub(super) fn risks(wired: &Wired<'_>) -> Vec<Risk> {
             let cause = Cause::Threat(ThreatRisk { name: threat.name.to_owned(), harm });
             found.push(Risk { segment, stream, cause });
         };
-        if let ThreatKind::Delay(target, by) = threat.kind {
-            let is_hit = |stream: &EthernetStream<'_>| match target {
-                Some(target) => stream.id == target,
-                None => stream.hop.from == threat.node,
-            };
+        if let ThreatKind::Delay(_, by) = threat.kind {
+            let is_hit = |stream: &EthernetStream<'_>| threat.delays(stream).is_some();
             let is_secured = view.segment.link_of(threat.node).parameters.macsec.is_some();
             let own = || view.streams().filter(|stream| stream.hop.from == threat.node);
-            let priorities: BTreeSet<_> = own().map(|stream| stream.class.priority()).collect();
-            if view.has_come_over_wire(threat.node) && priorities.len() > 1 {
-                own().for_each(|stream| add(view.id, Some(stream.id), Harm::OneOrder { node: threat.node }));
+            if threat.holds_at_the_end(view) {
+                own().for_each(|stream| add(view.id, Some(stream.id), Harm::InTheWay { node: threat.node }));
             }
             if own().any(|stream| is_hit(&stream) && stream.class.is_time_triggered()) {
                 let others = own().filter(|stream| !is_hit(stream) || !stream.class.is_time_triggered());

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_media::ethernet::Integration;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
@@ -39,10 +39,11 @@ pub(super) fn bounds(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriv
         if !stream.class.is_time_triggered() {
             continue;
         }
+        let can_miss_slots = threats::can_miss_slots(view, &stream);
         found.extend(ways.into_iter().map(|way| HopBound {
             stream: stream.id,
             receiver: way.receiver,
-            received: wired.slots.received(&stream, &way),
+            received: if can_miss_slots { Err(Why::ArrivalUnbounded) } else { wired.slots.received(&stream, &way) },
         }));
     }
     found
@@ -121,7 +122,8 @@ fn control_delay(view: Ethernet<'_>, routed: &Routed, solved: &Solved<'_>) -> Op
     if view.segment.sync != Sync::As6802 || !(has_slots || control::has_gates(view)) {
         return None;
     }
-    let control = (0..routed.streams.len()).filter(|index| routed.streams[*index].stream.is_none());
+    let is_control = |index: &usize| routed.streams[*index].priority == Priority::PROTOCOL_CONTROL.0;
+    let control = (0..routed.streams.len()).filter(is_control);
     let delay = |index: usize| {
         let late = routed.streams[index].at.map_or(Duration::ZERO, |at| at.max);
         let received = solved.received(index).into_iter().map(|(_, received)| received);

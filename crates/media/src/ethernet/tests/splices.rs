@@ -122,9 +122,10 @@ fn a_station_that_babbles_sends_by_its_own_port_and_holds_nothing_in_its_hands()
     let sent = Duration::from_us(100);
     bench.send_from(sent, port(1), plain_frame(PLAIN, 500));
     bench.send(sent, 2, plain_frame(PLAIN, 60));
+    bench.send_from(sent, port(1), scheduled_frame(CT_ID, 1_000));
     let bench = bench.run(Duration::from_us(900));
     assert!(bench.deliveries.iter().all(|delivery| delivery.to != port(0)));
-    // The shorter one is behind the longer one on every wire.
+    // The shorter one is behind the longer one on every wire, and before what the station babbles later in the name of another stream.
     let first = sent + reception(500) + FORWARDING_DELAY;
     assert_eq!([departures(&bench, 500), departures(&bench, 60)], [[at(first)], [at(first + occupancy(500))]]);
 }
