@@ -215,6 +215,9 @@ fn what_once_held_on_paper_and_failed_in_the_simulator_does_not_any_more() {
         let path = file.unwrap().path().display().to_string();
         let checked = Bench::new().json(&["check", &path]);
         let is_held = checked["word"] == "held";
+        // What is at risk only beside an attack that bounds count with is not later than its bound either.
+        let text = std::fs::read_to_string(&path).unwrap();
+        let is_counted = ["kind = { delay", "kind = \"babble\""].iter().any(|kind| text.contains(kind));
         let ends: Vec<(&str, bool, Option<f64>)> = (checked["end_to_end"]["ends"].as_array().unwrap().iter())
             .map(|end| (end["stream"].as_str().unwrap(), end["word"] == "held", end["bound_ns"].as_f64()))
             .collect();
@@ -225,12 +228,14 @@ fn what_once_held_on_paper_and_failed_in_the_simulator_does_not_any_more() {
             for stream in run["summary"]["streams"].as_array().unwrap() {
                 let name = stream["name"].as_str().unwrap();
                 let own: Vec<_> = ends.iter().filter(|(of, ..)| *of == name).collect();
+                let holds = !own.is_empty() && own.iter().all(|(_, holds, _)| *holds);
                 let bounds: Option<Vec<f64>> = own.iter().map(|(.., bound)| *bound).collect();
-                if let Some(bound) = bounds.and_then(|bounds| bounds.into_iter().reduce(f64::max)) {
+                let bounds = bounds.filter(|_| holds || is_counted).into_iter().flatten();
+                if let Some(bound) = bounds.reduce(f64::max) {
                     let seen = stream["end_to_end"]["all"]["max_ns"].as_f64().unwrap_or(0.0);
                     assert!(seen <= bound + 1.0, "{path} with seed {seed}: {name} took {seen} ns of {bound}");
                 }
-                if own.is_empty() || own.iter().any(|(_, holds, _)| !holds) {
+                if !holds {
                     continue;
                 }
                 let discarded = stream["discarded"].as_object().unwrap().values().filter_map(|count| count.as_u64());

@@ -176,13 +176,6 @@ impl Binary {
             let name = stream["name"].as_str().unwrap_or_default();
             // Of a stream that is written once for several, `m4.1` is one.
             let written = name.split('.').next().unwrap_or(name);
-            let seen = stream["end_to_end"]["all"]["max_ns"].as_f64();
-            // What can be lost has a bound as well.
-            for bound in bounds(checked, &stream["name"]) {
-                if let Some(seen) = seen.filter(|seen| *seen > bound + 1.0) {
-                    return found(Kind::AboveBound, format!("{name} took {seen} ns, its bound is {bound} ns"));
-                }
-            }
             if held.is_some_and(|held| !held.contains(name)) || lossy.contains(written) {
                 if changed.contains(written) && stream["unaccounted"].as_u64() > Some(0) {
                     return found(Kind::Attack, format!("messages of {name} that ended nowhere: {stream}"));
@@ -200,6 +193,12 @@ impl Binary {
             }
             if count("late") > 0 {
                 return found(Kind::Late, format!("{} frames of {name} late", count("late")));
+            }
+            let seen = stream["end_to_end"]["all"]["max_ns"].as_f64();
+            for bound in bounds(checked, &stream["name"]) {
+                if let Some(seen) = seen.filter(|seen| *seen > bound + 1.0) {
+                    return found(Kind::AboveBound, format!("{name} took {seen} ns, its bound is {bound} ns"));
+                }
             }
         }
         // An older build may say that a run failed in another way.
