@@ -79,7 +79,7 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
             Section::new("Where the source contradicts itself").with(Block::Table(contradictions())),
             Section::new("Not there yet").with(Block::Notes(vec![
                 "The control loop of the source's example: its real-time target simulates vehicle dynamics. Here the target is a station that sends and receives frames; no vehicle model closes the loop.".into(),
-                "Fault-tolerant start-up of the cluster (cold start, several masters) and clique detection of AS6802; the permanence and compression functions are there.".into(),
+                "A cluster of several masters as SAE AS6802 has it: here one beacon keeps the clocks, as in the source. A scenario has the cluster with `sync = { as6802 = { … } }`.".into(),
                 "The source's 1.6 GHz Atom as a platform: its figure 3 has no numbers to take over.".into(),
             ])),
         ],
