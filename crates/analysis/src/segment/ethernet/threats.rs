@@ -293,6 +293,32 @@ fn sent<'w>(wired: &'w Wired<'_>, stream: StreamId) -> Option<&'w RoutedStream> 
     wired.routed.streams.iter().find(|sent| sent.stream == Some(stream))
 }
 
+/// Frames like those of a stream that a threat puts on links: their class, when they come to the first link, and how far apart.
+fn of_nobody(
+    wired: &Wired<'_>,
+    threat: &Active<'_>,
+    like: &EthernetStream<'_>,
+    (priority, at, distance): (u8, Result<Span, Why>, Duration),
+    hops: Vec<(usize, Option<usize>)>,
+) -> RoutedStream {
+    let len = u64::from(wired.view.secured_len(like));
+    RoutedStream {
+        name: threat.name.to_owned(),
+        stream: None,
+        priority,
+        at,
+        distance,
+        committed: None,
+        regulated: None,
+        sharers: Vec::new(),
+        counted_len: len,
+        len_max: len,
+        len_min: len,
+        hops,
+        ends: Vec::new(),
+    }
+}
+
 /// What goes by out of its slot on the link of its sender, as streams of nobody.
 fn out_of_slots(wired: &Wired<'_>) -> Vec<RoutedStream> {
     let view = wired.view;
@@ -303,22 +329,10 @@ fn out_of_slots(wired: &Wired<'_>) -> Vec<RoutedStream> {
     let in_slots = delayed.filter(|(_, stream, _)| stream.class.is_time_triggered());
     in_slots
         .filter_map(|(threat, stream, by)| {
-            let len = u64::from(view.secured_len(&stream));
-            Some(RoutedStream {
-                name: threat.name.to_owned(),
-                stream: None,
-                priority: Priority::TIME_TRIGGERED.0,
-                at: Ok(Span { min: Duration::ZERO, max: by + view.segment.precision * 2 }),
-                distance: wired.arrivals.at(stream.id, view.id).distance,
-                committed: None,
-                regulated: None,
-                sharers: Vec::new(),
-                counted_len: len,
-                len_max: len,
-                len_min: len,
-                hops: vec![(*wired.stations.get(&stream.hop.from)?, None)],
-                ends: Vec::new(),
-            })
+            let hops = vec![(*wired.stations.get(&stream.hop.from)?, None)];
+            let at = Ok(Span { min: Duration::ZERO, max: by + view.segment.precision * 2 });
+            let distance = wired.arrivals.at(stream.id, view.id).distance;
+            Some(of_nobody(wired, threat, &stream, (Priority::TIME_TRIGGERED.0, at, distance), hops))
         })
         .collect()
 }
@@ -343,22 +357,7 @@ pub(super) fn intruders(wired: &Wired<'_>) -> Vec<RoutedStream> {
             };
             let hop = |(link, after): &(usize, Option<usize>)| (*link, after.and_then(|after| after.checked_sub(1)));
             let hops: Vec<(usize, Option<usize>)> = sent.hops.iter().skip(1).map(hop).collect();
-            let len = u64::from(view.secured_len(&target));
-            found.push(RoutedStream {
-                name: threat.name.to_owned(),
-                stream: None,
-                priority: sent.priority,
-                at,
-                distance,
-                committed: None,
-                regulated: None,
-                sharers: Vec::new(),
-                counted_len: len,
-                len_max: len,
-                len_min: len,
-                hops,
-                ends: Vec::new(),
-            });
+            found.push(of_nobody(wired, &threat, &target, (sent.priority, at, distance), hops));
         }
     }
     found
