@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use chronoseal_console::Format;
+use chronoseal_console::study::StudyRun;
+
 use crate::commands::run::WindowArgument;
 
 /// What security costs a real-time network, and what it stops: bounded on paper, simulated, and measured on real
@@ -52,10 +55,12 @@ pub(crate) enum Command {
     Bench(Bench),
     /// Look at V2X certificates, messages, trust lists and captures
     V2x(crate::commands::v2x::V2x),
-    /// Serve a V2X station's security services
-    Vss(crate::commands::vss::Vss),
-    /// Run authorities for V2X stations, or be a station at those of any vendor
-    Pki(crate::commands::pki::Pki),
+    /// Serve a V2X station's security services (by the program chronoseal-v2x)
+    #[command(disable_help_flag = true)]
+    Vss(Words),
+    /// Run authorities for V2X stations, or be a station at those of any vendor (by the program chronoseal-v2x)
+    #[command(disable_help_flag = true)]
+    Pki(Words),
     /// Say what this host can do
     Doctor(Doctor),
     /// Print the JSON Schema of scenario files
@@ -66,20 +71,13 @@ Examples:
     /// One end system of a live run; started by the controller, not by people
     #[command(hide = true)]
     Agent,
-    /// Holds a PKCS#11 module for another process of this program; not for people
-    #[command(hide = true)]
-    HsmWorker,
 }
 
-/// How data is written to standard output.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Format {
-    /// Text for people
-    Human,
-    /// One JSON object
-    Json,
-    /// Tables, one after another
-    Csv,
+/// What another program reads.
+#[derive(Args, Debug)]
+pub(crate) struct Words {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _words: Vec<std::ffi::OsString>,
 }
 
 #[derive(Args, Debug)]
@@ -227,36 +225,6 @@ Next:
     List,
     /// Reproduce one: printed, recomputed, simulated, measured, in one report
     Run(StudyRun),
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  chronoseal study run tte-hmac
-  chronoseal study run tte-hmac --no-live --out results/on-paper
-
-Next: open the report.html it names; studies/NAME/README.md says what was published.")]
-pub(crate) struct StudyRun {
-    /// Its name, as `study list` shows it
-    pub(crate) name: String,
-    /// Capture five minutes for each live test, as the source did, instead of 20 seconds
-    #[arg(long, conflicts_with = "no_live")]
-    pub(crate) full: bool,
-    /// Leave the live rows out
-    #[arg(long)]
-    pub(crate) no_live: bool,
-    /// Live: do without SCHED_FIFO even where it is granted
-    #[arg(long, conflicts_with = "no_live")]
-    pub(crate) no_fifo: bool,
-    /// Seed of all chance [default: 1]
-    #[arg(long)]
-    pub(crate) seed: Option<u64>,
-    /// Folder for results and report [default: results/NAME, with a number behind it if that exists]
-    #[arg(long)]
-    pub(crate) out: Option<PathBuf>,
-    /// How to print
-    #[arg(long, value_enum, default_value = "human")]
-    pub(crate) format: Format,
 }
 
 #[derive(Args, Debug)]

@@ -22,7 +22,8 @@ impl FleetRow {
 }
 
 /// What each policy hides, and what it costs.
-pub(crate) fn fleet_table(caption: &str, first: &str, rows: &[FleetRow]) -> Table {
+/// What each of some policies hides and costs, a row each; `first` heads the column of their names.
+pub fn fleet_table(caption: &str, first: &str, rows: &[FleetRow]) -> Table {
     let mut table = Table::new(caption)
         .words(first)
         .numbers("changes", "")
@@ -60,7 +61,8 @@ pub(crate) fn fleet_table(caption: &str, first: &str, rows: &[FleetRow]) -> Tabl
 }
 
 /// What the columns of [`fleet_table`] mean.
-pub(crate) fn fleet_footnotes(table: Table) -> Table {
+/// Says below a table of [`fleet_table`] what its columns mean.
+pub fn fleet_footnotes(table: Table) -> Table {
     table
         .footnote("Of a share, the mean over all runs and its 95 % confidence interval: Student's over the runs or Wilson's over the counts, whichever reaches further.")
         .footnote("Linked: the eavesdropper saw through the change; 100 % where nobody changed, since each trip then shows one pseudonym. By chance: who picks at random among the pseudonyms that begin when the vehicle's next could. Candidates: those that begin where it could, too; their number is the anonymity set.")
@@ -86,7 +88,8 @@ fn share_cell(share: Interval) -> Cell {
 }
 
 /// Linked changes over unaware pairs: a point a policy, those that stand on one spot pooled, and a line for each sweep.
-pub(crate) fn fleet_chart(caption: &str, policies: &[FleetRow], sweeps: &[(&str, &[FleetRow])]) -> Chart {
+/// What policies hide beside what they cost, with lines through those of each of `sweeps`.
+pub fn fleet_chart(caption: &str, policies: &[FleetRow], sweeps: &[(&str, &[FleetRow])]) -> Chart {
     let point = |evaluation: &Evaluation| {
         let (cost, linked) = (evaluation.unaware()?, evaluation.changes_linked()?.scaled(100.0));
         Some((cost.estimate * 100.0, linked))

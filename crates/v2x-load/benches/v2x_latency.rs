@@ -6,7 +6,7 @@
 //! throttled by the kernel.
 //!
 //! ```text
-//! nice -n -20 taskset -c 1 cargo bench -p chronoseal-v2x-load --features aws-lc --bench v2x_latency [-- SECONDS]
+//! nice -n -20 taskset -c 1 cargo bench -p chronoseal-v2x-load --bench v2x_latency [-- SECONDS]
 //! ```
 
 #![allow(missing_docs, clippy::print_stdout, reason = "a bench tells, and is nobody's API")]
@@ -20,6 +20,7 @@ const RATE_PER_S: f64 = 5_000.0;
 const STATIONS: usize = 200;
 
 fn main() -> Result<(), LoadError> {
+    chronoseal_v2x_aws_lc::install();
     let seconds = std::env::args().filter_map(|argument| argument.parse().ok()).next().unwrap_or(20_u64);
     let mut town = Town::new(STATIONS, 1)?;
     // Not verified, and so not counted: pages, tables and the clock of the processor settle.

@@ -25,6 +25,7 @@ pub const COUNT: usize = 512;
 
 fn main() {
     pin(1);
+    chronoseal_v2x_aws_lc::install();
     let rounds = std::env::args().nth(1).and_then(|argument| argument.parse().ok()).unwrap_or(31_usize);
     let mut rows = bare::rows();
     rows.extend(path::rows());

@@ -1,11 +1,10 @@
 //! `chronoseal bench`
 
+use chronoseal_console::{Format, Printer, Status, Trouble};
 use chronoseal_runner::{processor_cost, suite_cost};
 use serde_json::json;
 
-use crate::arguments::{Bench, Format};
-use crate::printer::Printer;
-use crate::{Status, Trouble};
+use crate::arguments::Bench;
 
 pub(crate) fn run(options: &Bench, printer: &Printer) -> Result<Status, Trouble> {
     printer.hint("measuring on one processor; keep the machine quiet for a few seconds");

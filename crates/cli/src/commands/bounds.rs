@@ -1,5 +1,6 @@
 //! `chronoseal bounds`
 
+use chronoseal_console::{Format, Printer, Status, Trouble, files};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -13,9 +14,8 @@ use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_report::{Block, Cell, Document, Evidence, Held, Mark, Section, Table, Verdict};
 use clap::{Args, Subcommand};
 
-use crate::arguments::{Format, ScenarioFile};
-use crate::printer::Printer;
-use crate::{Status, Trouble, input};
+use crate::arguments::ScenarioFile;
+use crate::input;
 
 /// Up to so many flows the analyses that take long are used too.
 const SMALL: usize = 100;
@@ -116,7 +116,7 @@ fn export(options: &Export, printer: &Printer) -> Result<Status, Trouble> {
     let ClassNetwork { class, network } =
         class_network(plan, &tables, Kinds::BUILT_IN.bounds(), segment, options.class)?;
     let name = format!("{} {} {class}", plan.name, plan.segments[segment.index()].name);
-    input::write(&options.out, &write_network(&name, Multiplexing::Fifo, &network)?)?;
+    files::write(&options.out, &write_network(&name, Multiplexing::Fifo, &network)?)?;
     printer.data(&format!(
         "{} flows of class {class} over {} servers, without the constant times of wires and switches\n",
         network.flows().len(),
@@ -128,11 +128,11 @@ fn export(options: &Export, printer: &Printer) -> Result<Status, Trouble> {
 
 fn network(options: &Network, printer: &Printer) -> Result<Status, Trouble> {
     let name = options.file.display().to_string();
-    let read = read_network(&name, &input::read(&options.file)?)?;
+    let read = read_network(&name, &files::read(&options.file)?)?;
     let mut others: BTreeMap<String, OtherTool> = BTreeMap::new();
     for path in &options.others {
         let source = path.display().to_string();
-        let found = read_results(&source, &input::read(path)?)?;
+        let found = read_results(&source, &files::read(path)?)?;
         add(&read, &source, found, &mut others)?;
     }
     let rows = flows(&read, &others)?;

@@ -1,8 +1,8 @@
 //! `chronoseal check`
 
-use crate::arguments::{Check, Format};
-use crate::printer::Printer;
-use crate::{Status, Trouble, input};
+use crate::arguments::Check;
+use crate::input;
+use chronoseal_console::{Format, Printer, Status, Trouble};
 
 pub(crate) fn run(options: &Check, printer: &Printer) -> Result<Status, Trouble> {
     let scenario = input::scenario(&options.scenario, &[], options.format)?;

@@ -1,13 +1,12 @@
 //! `chronoseal compare`
 
+use chronoseal_console::{Printer, Status, Trouble};
 use std::path::{Path, PathBuf};
 
 use chronoseal_report::{Change, compare, compare_document};
 use chronoseal_results::{RunSummary, store};
 
 use crate::arguments::Compare;
-use crate::printer::Printer;
-use crate::{Status, Trouble};
 
 pub(crate) fn run(options: &Compare, printer: &Printer) -> Result<Status, Trouble> {
     let (a, b) = (runs(&options.a)?, runs(&options.b)?);

@@ -1,12 +1,11 @@
 //! `chronoseal doctor`
 
+use chronoseal_console::{Format, Printer, Status, Trouble};
 use chronoseal_core::Duration;
 use chronoseal_report::{Block, Cell, Document, Held, Section, Table, Verdict};
 use chronoseal_testbed::{HostReport, LiveConfig, probe};
 
-use crate::arguments::{Doctor, Format};
-use crate::printer::Printer;
-use crate::{Status, Trouble};
+use crate::arguments::Doctor;
 
 pub(crate) fn run(options: &Doctor, printer: &Printer) -> Result<Status, Trouble> {
     let report = probe(&LiveConfig::new(Vec::new(), Vec::new(), Duration::ZERO));

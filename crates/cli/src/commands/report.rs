@@ -1,5 +1,6 @@
 //! `chronoseal report`
 
+use chronoseal_console::{Printer, Status, Trouble, files};
 use std::path::Path;
 
 use chronoseal_report::{Document, RunView, html, pair_report, run_report};
@@ -7,13 +8,11 @@ use chronoseal_results::{RunMeta, RunRows, RunSummary, disk, store};
 
 use super::run::{LIVE, PAGE, SIM};
 use crate::arguments::Report;
-use crate::printer::Printer;
-use crate::{Status, Trouble, input};
 
 pub(crate) fn run(options: &Report, printer: &Printer) -> Result<Status, Trouble> {
     let document = document(&options.run)?;
     let page = options.out.clone().unwrap_or_else(|| options.run.join(PAGE));
-    input::write(&page, &html(&document))?;
+    files::write(&page, &html(&document))?;
     printer.document(&document, options.format);
     printer.hint(&format!("report: {}", page.display()));
     Ok(Status::Held)

@@ -3,6 +3,7 @@
 mod counted;
 mod traced;
 
+use chronoseal_console::{Format, Printer, Status, Trouble, files};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,9 +21,8 @@ use serde_json::{Value, json};
 
 use self::counted::counted;
 pub(crate) use self::traced::WindowArgument;
-use crate::arguments::{EngineName, Format, PlacementName, Run};
-use crate::printer::Printer;
-use crate::{Status, Trouble, input};
+use crate::arguments::{EngineName, PlacementName, Run};
+use crate::input;
 
 /// Folders of a run on both engines.
 pub(super) const SIM: &str = "sim";
@@ -78,7 +78,7 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
         }
         // Before the run: nobody wants to hear after five minutes that there is no room for the results.
         let place = place(options, &scenario.plan.name, scenario.plan.seed, round);
-        place.as_deref().map(input::claim).transpose()?;
+        place.as_deref().map(files::claim).transpose()?;
         // Of two runs, each is whole or not there; the folder of both is marked until both are and their report.
         let pair = place.as_deref().filter(|_| options.engine == EngineName::Both);
         let filling = pair.map(Filling::begin).transpose()?;
@@ -153,7 +153,7 @@ fn every_engine(
         if let Some(folder) = &folder {
             store::write(folder, &run.meta, &run.summary, &run.rows)?;
             if is_divided {
-                input::write(&folder.join(PAGE), &html(&run_report(&run.meta, &run.summary, &run.rows)))?;
+                files::write(&folder.join(PAGE), &html(&run_report(&run.meta, &run.summary, &run.rows)))?;
             }
         }
         all.push(Ran { run, cpu_s, folder });
@@ -224,7 +224,7 @@ fn place(options: &Run, name: &str, seed: u64, round: u32) -> Option<PathBuf> {
     Some(match &options.out {
         Some(folder) if options.repeat > 1 => folder.join(format!("run-{round:03}")),
         Some(folder) => folder.clone(),
-        None => input::fresh_folder(&format!("{name}-{engine}-s{seed}")),
+        None => files::fresh_folder(&format!("{name}-{engine}-s{seed}")),
     })
 }
 
@@ -249,7 +249,7 @@ fn show(
     let document = document(ran);
     let page = place.map(|folder| folder.join(PAGE));
     if let Some(page) = &page {
-        input::write(page, &html(&document))?;
+        files::write(page, &html(&document))?;
     }
     match options.format {
         Format::Json => told.push(as_json(ran, &document, place)),

@@ -1,12 +1,11 @@
 //! `chronoseal scenario`
 
+use chronoseal_console::{Printer, Status, Trouble, files};
 use std::path::Path;
 
 use chronoseal_scenario::{Problems, import, upgrade};
 
 use crate::arguments::{Scenario, ScenarioAction, ScenarioFrom, ScenarioUpgrade};
-use crate::printer::Printer;
-use crate::{Status, Trouble, input};
 
 pub(crate) fn run(options: &Scenario, printer: &Printer) -> Result<Status, Trouble> {
     match &options.action {
@@ -18,7 +17,7 @@ pub(crate) fn run(options: &Scenario, printer: &Printer) -> Result<Status, Troub
 fn from(options: &ScenarioFrom, printer: &Printer) -> Result<Status, Trouble> {
     let mut files = Vec::new();
     for file in &options.files {
-        files.push((file.display().to_string(), input::read(file)?));
+        files.push((file.display().to_string(), files::read(file)?));
     }
     let text = match (&files[..], &options.routes) {
         ([(name, bytes)], None) => import::from_any(name, bytes),
@@ -32,7 +31,7 @@ fn from(options: &ScenarioFrom, printer: &Printer) -> Result<Status, Trouble> {
         (_, Some(routes)) => {
             let databases: Vec<_> =
                 files.iter().map(|(source_name, bytes)| import::Database { source_name, bytes }).collect();
-            import::from_databases(&databases, &routes.display().to_string(), &input::read(routes)?)
+            import::from_databases(&databases, &routes.display().to_string(), &files::read(routes)?)
         }
     };
     let text = text.map_err(|problems| nothing_made(&problems, "no scenario was made"))?;
@@ -42,7 +41,7 @@ fn from(options: &ScenarioFrom, printer: &Printer) -> Result<Status, Trouble> {
     match &options.out {
         None => printer.data(&text),
         Some(path) => {
-            input::write(path, &text)?;
+            files::write(path, &text)?;
             printer.hint(&format!("scenario: {0}\nnext: chronoseal check {0}", path.display()));
         }
     }
@@ -51,7 +50,7 @@ fn from(options: &ScenarioFrom, printer: &Printer) -> Result<Status, Trouble> {
 
 fn upgrade_file(options: &ScenarioUpgrade, printer: &Printer) -> Result<Status, Trouble> {
     let name = options.file.display().to_string();
-    let text = String::from_utf8(input::read(&options.file)?).map_err(|error| {
+    let text = String::from_utf8(files::read(&options.file)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Trouble(format!("error: {name} is no text: byte {at} is not UTF-8\nhelp: save the scenario as UTF-8"))
     })?;
@@ -59,11 +58,11 @@ fn upgrade_file(options: &ScenarioUpgrade, printer: &Printer) -> Result<Status, 
     match options.out.as_deref() {
         Some(path) if path == Path::new("-") => printer.data(&upgraded.text),
         Some(path) => {
-            input::write(path, &upgraded.text)?;
+            files::write(path, &upgraded.text)?;
             printer.hint(&format!("scenario: {0}\nnext: chronoseal check {0}", path.display()));
         }
         None if upgraded.is_changed() => {
-            input::write(&options.file, &upgraded.text)?;
+            files::write(&options.file, &upgraded.text)?;
             printer.hint(&format!(
                 "{name}: rewritten from version {} of the format\nnext: chronoseal check {name}",
                 upgraded.from

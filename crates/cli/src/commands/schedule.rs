@@ -3,6 +3,7 @@
 mod altered;
 mod from_scenario;
 
+use chronoseal_console::{Printer, Status, Trouble, files};
 use std::path::{Path, PathBuf};
 
 use chronoseal_core::Duration;
@@ -15,8 +16,6 @@ use chronoseal_schedule::{Fault, Network, Options, Problem, Schedule as Plan, Se
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::arguments::path_and_value;
-use crate::printer::Printer;
-use crate::{Status, Trouble, input};
 
 /// The queue of scheduled frames in tsnkit's tables, which its own methods use.
 const TSNKIT_QUEUE: u8 = 0;
@@ -185,8 +184,8 @@ fn read(inputs: &Inputs) -> Result<(Network, Vec<Stream>), Trouble> {
             "error: there is nothing to schedule\nhelp: give --network and --streams with tables of tsnkit, or to `make` a scenario".into(),
         ));
     };
-    let network = tsnkit::read_network(&network.display().to_string(), &input::read(network)?)?;
-    let mut streams = tsnkit::read_streams(&streams.display().to_string(), &input::read(streams)?, &network)?;
+    let network = tsnkit::read_network(&network.display().to_string(), &files::read(network)?)?;
+    let mut streams = tsnkit::read_streams(&streams.display().to_string(), &files::read(streams)?, &network)?;
     let per_hop = processor_time("--per-hop", inputs.per_hop)?;
     let security = Security { bytes: inputs.tag, per_hop, ..Security::default() };
     streams.iter_mut().for_each(|stream| stream.security = security);
@@ -244,9 +243,9 @@ fn make(options: &Make, printer: &Printer) -> Result<Status, Trouble> {
         }
         Some(Gates::Scenario) => files.push(("scenario.toml", scenario::write(&schedule, SCHEDULED_CLASS)?)),
     }
-    input::claim(&options.out)?;
+    files::claim(&options.out)?;
     for (name, text) in files {
-        input::write(&options.out.join(name), &text)?;
+        files::write(&options.out.join(name), &text)?;
     }
     made(&schedule, &lists, &options.out, printer);
     printer.hint(&format!("seed: {}", options.seed));
@@ -294,7 +293,7 @@ fn replay_files(options: &Replay, printer: &Printer) -> Result<Status, Trouble> 
             PathBuf::from(format!("{}{name}", options.from.display()))
         }
     };
-    let file = |path: &Path| Ok::<_, Trouble>((path.display().to_string(), input::read(path)?));
+    let file = |path: &Path| Ok::<_, Trouble>((path.display().to_string(), files::read(path)?));
     let [gates, offsets, routes] = [file(&path("GCL.csv"))?, file(&path("OFFSET.csv"))?, file(&path("ROUTE.csv"))?];
     let files = [&gates, &offsets, &routes].map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
     let (told, mut lists): (Vec<Told>, PortLists) = tsnkit::read_schedule(&network, &streams, files, CYCLES)?;

@@ -1,5 +1,6 @@
 //! `chronoseal v2x`
 
+use chronoseal_console::{Format, Printer, Status, Trouble};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,15 +10,11 @@ use chronoseal_v2x::coer::DecodeError;
 use chronoseal_v2x::lint::{
     Finding, Kind, Report, SecuredPacket, Severity, linking, lint_at, lint_packet, secured_packet,
 };
-use chronoseal_v2x::types::{Certificate, CertificateBuf};
-use chronoseal_v2x_service::pki::now;
+use chronoseal_v2x::types::{Certificate, CertificateBuf, Time64};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::fleet::{self, Fleet};
-use crate::arguments::Format;
-use crate::printer::Printer;
-use crate::{Status, Trouble};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -55,6 +52,13 @@ enum Action {
     },
     /// Let vehicles drive and change their pseudonyms: what does an eavesdropper link, and what does it cost in safety?
     Fleet(Box<Fleet>),
+}
+
+/// What the system's clock says.
+#[expect(clippy::disallowed_methods, reason = "whether a certificate has expired depends on the day")]
+fn now() -> Time64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Time64::from_unix_us(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
 }
 
 /// What became of one thing that was looked at.

@@ -24,7 +24,6 @@ mod silent;
 mod simulated;
 mod stored;
 mod support;
-mod token;
 mod traced;
 mod upgrade;
 mod vehicle;

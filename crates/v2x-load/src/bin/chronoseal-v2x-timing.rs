@@ -7,6 +7,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    chronoseal_v2x_aws_lc::install();
     let seed = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1);
     match chronoseal_v2x_load::single_messages(seed) {
         Ok(runs) => {

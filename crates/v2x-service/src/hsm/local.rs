@@ -61,7 +61,7 @@ pub fn rtl(flash: Option<&Path>) -> Result<BackEnd, HsmError> {
 }
 
 /// The program that holds foreign modules: `CHRONOSEAL_HSM_WORKER`, `chronoseal-hsm-worker` beside this one, or this one itself
-/// if it is `chronoseal`.
+/// if it is `chronoseal-v2x`.
 ///
 /// # Errors
 /// [`HsmError::NoDevice`] if it is nowhere, with the command that makes it.
@@ -69,7 +69,7 @@ pub fn worker() -> Result<PathBuf, HsmError> {
     let named = std::env::var_os("CHRONOSEAL_HSM_WORKER").map(PathBuf::from);
     let found = named.or_else(|| beside(Path::new("chronoseal-hsm-worker"))).or_else(|| {
         let own = std::env::current_exe().ok();
-        own.filter(|program| program.file_name().is_some_and(|name| name == "chronoseal"))
+        own.filter(|program| program.file_name().is_some_and(|name| name == "chronoseal-v2x"))
     });
     found.ok_or_else(|| {
         let build = "cargo build --release -p chronoseal-v2x-service --bin chronoseal-hsm-worker";

@@ -47,7 +47,7 @@ fn times(back_end: Result<BackEnd, HsmError>) -> Result<Samples, HsmError> {
 pub enum OtherBuildError {
     /// It is not there.
     #[error(
-        "not built: cargo build --profile {profile} -p chronoseal-v2x-load --features aws-lc --bin chronoseal-v2x-timing"
+        "not built: cargo build --profile {profile} -p chronoseal-v2x-load --bin chronoseal-v2x-timing"
     )]
     NotBuilt {
         /// Profile of cargo it was looked for under.

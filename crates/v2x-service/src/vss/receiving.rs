@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use chronoseal_v2x::coer::Encode;
-use chronoseal_v2x::crypto::Provider;
+use chronoseal_v2x::crypto::provider_name;
 use chronoseal_v2x::pipeline::{Class, Engine, Judged, Message, Moment, Pipeline};
 use chronoseal_v2x::types::{Ieee1609Dot2Data, InnerData, Time64};
 use chronoseal_v2x::verify::{CheckKind, Context, Outcome, ReplayCache, Verdict};
@@ -107,9 +107,9 @@ impl Vss {
         self.waiting.pipeline.audit()
     }
 
-    /// What verifies, and what verifies curves it does not know.
-    pub fn engines(&self) -> (Engine, Provider) {
-        (self.waiting.engine(), Provider::BUILT_IN)
+    /// What verifies, and who verifies curves that it does not know.
+    pub fn engines(&self) -> (Engine, &'static str) {
+        (self.waiting.engine(), provider_name())
     }
 
     /// `verifySignature`, as the policy has it, past all messages that wait.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use chronoseal_v2x::coer::{Decode, Encode};
-use chronoseal_v2x::crypto::Provider;
+use chronoseal_v2x::crypto::provider_name;
 use chronoseal_v2x::message::{DecryptionKey, KeySource, Recipient, decrypt, encrypt};
 use chronoseal_v2x::types::{
     Certificate, CertificateBuf, HashedId8, Ieee1609Dot2Content, Ieee1609Dot2Data, Psid, ThreeDLocation, Time64,
@@ -128,7 +128,7 @@ impl Vss {
         let log = logging.file.as_deref().map(|file| EventLog::open(file, logging.circular, logging.file_len_max));
         let mut statistics = Statistics::new(logging.statistics, logging.memory);
         statistics.property("batches", waiting.engine().name());
-        statistics.property("scalar", Provider::BUILT_IN.name());
+        statistics.property("scalar", provider_name());
         let own = metas.keys().copied().collect();
         let mut vss = Self {
             station,

@@ -3,10 +3,8 @@
 //! [`SigningKey`] and [`AgreementKey`] are what a key is to this crate: it can be used, not read. [`SoftwareKey`]
 //! is both; a token or a chip implements them elsewhere.
 //!
-//! All curves come from RustCrypto. With the feature `aws-lc` the NIST curves come from AWS-LC, with the same results.
+//! All curves come from RustCrypto, unless a program installs another [`Provider`] of the NIST curves.
 
-#[cfg(feature = "aws-lc")]
-mod aws_lc;
 mod butterfly;
 mod ccm;
 mod curve;
@@ -28,7 +26,7 @@ pub use ecqv::{reconstruct_private, reconstruct_public, reconstruction_point, re
 pub use hash::{HashValue, hash};
 pub use key::{AgreementKey, KeyError, SharedX, SigningKey};
 pub use point::PublicPoint;
-pub use provider::Provider;
+pub use provider::{DigestVerifier, Provider, install_provider, provider_name};
 pub use signature::EcdsaSignature;
 pub use software::SoftwareKey;
 pub use verifying::VerifyingKey;

@@ -1,24 +1,46 @@
 //! Whose code computes on the NIST curves.
 
-/// Whose code computes on the NIST curves, one signature at a time. The brainpool curves are always RustCrypto's.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Provider {
-    /// Pure Rust.
-    RustCrypto,
-    /// AWS-LC, in C and assembler: several times faster, same results.
-    AwsLc,
+use core::fmt::Debug;
+use std::sync::{Arc, OnceLock};
+
+use super::{Curve, EcdsaSignature, KeyError};
+
+/// Another implementation of the NIST curves, with the same results in less time. [`install_provider`] puts it in the place of
+/// RustCrypto's, for one signature at a time; the brainpool curves are always RustCrypto's.
+pub trait Provider: Debug + Send + Sync {
+    /// As shown to people and in statistics.
+    fn name(&self) -> &'static str;
+
+    /// A key to verify with, from an uncompressed point of P-256 or P-384 (SEC 1, §2.3.3). `None` if it is no point.
+    fn verifying_key(&self, curve: Curve, sec1: &[u8]) -> Option<Arc<dyn DigestVerifier>>;
+
+    /// Signs a digest on P-256 with the nonce of RFC 6979. `scalar` is the private number, 32 bytes, big-endian, in 1..n.
+    ///
+    /// # Errors
+    /// [`KeyError::Device`] if the implementation refuses a number.
+    fn sign_p256(&self, scalar: &[u8], digest: &[u8]) -> Result<EcdsaSignature, KeyError>;
 }
 
-impl Provider {
-    /// The one this crate was built with: AWS-LC with the feature `aws-lc`.
-    pub const BUILT_IN: Self = if cfg!(feature = "aws-lc") { Self::AwsLc } else { Self::RustCrypto };
+/// A public key of a [`Provider`].
+pub trait DigestVerifier: Debug + Send + Sync {
+    /// Whether `signature`, r and s one after the other, is this key's over `digest`.
+    fn verify_digest(&self, digest: &[u8], signature: &[u8]) -> bool;
+}
 
-    /// As shown to people and in statistics.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::RustCrypto => "rustcrypto",
-            Self::AwsLc => "aws-lc",
-        }
-    }
+static INSTALLED: OnceLock<&'static dyn Provider> = OnceLock::new();
+
+/// Lets `provider` compute on the NIST curves from now on, in the whole process. A program does so once, when it starts; true if
+/// no other one was installed before.
+pub fn install_provider(provider: &'static dyn Provider) -> bool {
+    INSTALLED.set(provider).is_ok()
+}
+
+/// Who computes on the NIST curves, as shown to people and in statistics.
+#[must_use]
+pub fn provider_name() -> &'static str {
+    installed().map_or("rustcrypto", Provider::name)
+}
+
+pub(super) fn installed() -> Option<&'static dyn Provider> {
+    INSTALLED.get().copied()
 }

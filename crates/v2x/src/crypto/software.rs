@@ -5,6 +5,7 @@ use rand_core::CryptoRng;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::curve::with_curve;
+use super::provider::installed;
 use super::{AgreementKey, Curve, EcdsaSignature, KeyError, PublicPoint, SharedX, SigningKey};
 
 /// A private key in memory, wiped when dropped. Signs with the nonces of RFC 6979, so a digest has one signature.
@@ -84,9 +85,8 @@ impl SigningKey for SoftwareKey {
     fn sign_digest(&mut self, digest: &[u8]) -> Result<EcdsaSignature, KeyError> {
         self.check_digest(digest)?;
         let curve = self.public.curve();
-        #[cfg(feature = "aws-lc")]
-        if curve == Curve::NistP256 {
-            return super::aws_lc::sign_p256(&non_zero_scalar(self.scalar()), digest);
+        if let Some(provider) = installed().filter(|_| curve == Curve::NistP256) {
+            return provider.sign_p256(self.scalar(), digest);
         }
         with_curve!(curve, C, D => {
             let scalar = Zeroizing::new(non_zero_scalar::<C>(self.scalar()));

@@ -1,9 +1,10 @@
 //! Public keys, made ready to verify with.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use p256::elliptic_curve::PublicKey;
 
+use super::provider::{DigestVerifier, installed};
 use super::{Curve, EcdsaSignature, KeyError, PublicPoint};
 use crate::types::PublicVerificationKey;
 
@@ -17,12 +18,9 @@ pub struct VerifyingKey {
 
 #[derive(Clone, Debug)]
 enum Ready {
-    #[cfg(not(feature = "aws-lc"))]
     NistP256(PublicKey<p256::NistP256>),
-    #[cfg(not(feature = "aws-lc"))]
     NistP384(PublicKey<p384::NistP384>),
-    #[cfg(feature = "aws-lc")]
-    AwsLc(super::aws_lc::VerifyingKey),
+    Provided(Arc<dyn DigestVerifier>),
     BrainpoolP256r1(PublicKey<bp256::BrainpoolP256r1>),
     BrainpoolP384r1(PublicKey<bp384::BrainpoolP384r1>),
 }
@@ -36,12 +34,12 @@ impl Ready {
         sec1[1..=len].copy_from_slice(point.x());
         sec1[1 + len..1 + 2 * len].copy_from_slice(point.y());
         let sec1 = &sec1[..1 + 2 * len];
+        let is_nist = matches!(curve, Curve::NistP256 | Curve::NistP384);
+        if let Some(provider) = installed().filter(|_| is_nist) {
+            return provider.verifying_key(curve, sec1).map(Self::Provided);
+        }
         Some(match curve {
-            #[cfg(feature = "aws-lc")]
-            Curve::NistP256 | Curve::NistP384 => Self::AwsLc(super::aws_lc::VerifyingKey::new(curve, sec1)?),
-            #[cfg(not(feature = "aws-lc"))]
             Curve::NistP256 => Self::NistP256(PublicKey::from_sec1_bytes(sec1).ok()?),
-            #[cfg(not(feature = "aws-lc"))]
             Curve::NistP384 => Self::NistP384(PublicKey::from_sec1_bytes(sec1).ok()?),
             Curve::BrainpoolP256r1 => Self::BrainpoolP256r1(PublicKey::from_sec1_bytes(sec1).ok()?),
             Curve::BrainpoolP384r1 => Self::BrainpoolP384r1(PublicKey::from_sec1_bytes(sec1).ok()?),
@@ -83,12 +81,9 @@ impl VerifyingKey {
         let octets = &octets[..len];
         let Some(ready) = self.ready.get_or_init(|| Ready::of(&self.point)) else { return false };
         match ready {
-            #[cfg(not(feature = "aws-lc"))]
             Ready::NistP256(key) => rust_crypto(key, digest, octets),
-            #[cfg(not(feature = "aws-lc"))]
             Ready::NistP384(key) => rust_crypto(key, digest, octets),
-            #[cfg(feature = "aws-lc")]
-            Ready::AwsLc(key) => key.verify_digest(digest, octets),
+            Ready::Provided(key) => key.verify_digest(digest, octets),
             Ready::BrainpoolP256r1(key) => rust_crypto(key, digest, octets),
             Ready::BrainpoolP384r1(key) => rust_crypto(key, digest, octets),
         }

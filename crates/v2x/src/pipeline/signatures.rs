@@ -15,7 +15,7 @@ pub(super) const JOBS_MAX: usize = 4;
 /// What verifies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Engine {
-    /// One at a time, by the [`Provider`](crate::crypto::Provider) that was built in.
+    /// One at a time, by the [`Provider`](crate::crypto::Provider) that is installed, or by RustCrypto.
     Scalar,
     /// Eight lanes, where the processor has them, one signature over all of them or one in each; the other engine where it
     /// has not, and for other curves.

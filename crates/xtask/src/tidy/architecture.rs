@@ -45,7 +45,9 @@ const PLACES: &[Place] = &[
     // What a vehicle and its authorities need of a host.
     Place { name: "v2x-service", uses: &["core", "v2x"], touches: &[Files, Sockets, Clocks, Threads, Programs] },
     // A receiver, measured. Threads: it sleeps between messages.
-    Place { name: "v2x-load", uses: &["core", "ecdsa-lanes", "v2x"], touches: &[Clocks, Threads] },
+    Place { name: "v2x-load", uses: &["core", "ecdsa-lanes", "v2x", "v2x-aws-lc"], touches: &[Clocks, Threads] },
+    // C code, so nothing that the first build needs depends on it.
+    Place { name: "v2x-aws-lc", uses: &["v2x"], touches: &[] },
     Place { name: "nodes", uses: IN_STATIONS, touches: &[] },
     Place { name: "v2x-fleet", uses: &["core", "media", "nodes", "v2x", "wire"], touches: &[] },
     Place { name: "scenario", uses: PROTOCOLS, touches: &[] },
@@ -61,6 +63,10 @@ const PLACES: &[Place] = &[
     Place { name: "runner", uses: WITH_DRIVERS, touches: &[] },
     // A published work as code: what its tables hold and how each is made.
     Place { name: "study", uses: WITH_REPORT, touches: &[] },
+    // How programs print and fail; folders for results.
+    Place { name: "console", uses: &["report", "results", "study", "testbed"], touches: &[Files] },
+    Place { name: "v2x-study", uses: OF_V2X, touches: &[] },
+    Place { name: "v2x-cli", uses: OF_V2X, touches: &[Files] },
     // Clocks: the day in a run's manifest, processor time in its figures.
     Place { name: "cli", uses: WITH_STUDIES, touches: &[Files, Clocks, Programs] },
     Place { name: "xtask", uses: &[], touches: &[Files, Programs, Clocks, Threads] },
@@ -105,13 +111,17 @@ const WITH_DRIVERS: &[&str] = &[
 const WITH_REPORT: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "scenario", "analysis",
     "catalog", "results", "sim", "testbed", "report", "runner",
-    "ecdsa-lanes", "v2x", "v2x-fleet", "v2x-load", "v2x-service",
+    "v2x", "v2x-fleet",
+];
+#[rustfmt::skip]
+const OF_V2X: &[&str] = &[
+    "core", "wire", "media", "scenario", "results", "testbed", "report", "runner", "study", "console",
+    "v2x", "v2x-aws-lc", "v2x-fleet", "v2x-load", "v2x-service", "v2x-study",
 ];
 #[rustfmt::skip]
 const WITH_STUDIES: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "schedule", "scenario", "analysis",
-    "catalog", "results", "sim", "testbed", "report", "runner", "study", "v2x", "v2x-fleet",
-    "v2x-service",
+    "catalog", "results", "sim", "testbed", "report", "runner", "study", "console", "v2x", "v2x-fleet",
 ];
 
 /// What tests and benches may use besides: a simulated figure is held against its bound, a daemon is sent a town's messages.

@@ -2,6 +2,7 @@
 
 mod text;
 
+use chronoseal_console::{Format, Printer, Status, Trouble, files};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -20,9 +21,6 @@ use chronoseal_v2x_fleet::road::sumo::{self, Coordinates};
 use chronoseal_v2x_fleet::simulation::WatchConfig;
 use clap::Args;
 
-use crate::arguments::Format;
-use crate::printer::Printer;
-use crate::{Status, Trouble, input};
 use text::{Common, Road};
 
 #[derive(Args, Debug)]
@@ -132,7 +130,7 @@ pub(crate) fn run(options: &Fleet, printer: &Printer) -> Result<Status, Trouble>
     );
     let document = fleet_document(subtitle, &rows);
     if let Some(path) = &options.html {
-        input::write(path, &html(&document))?;
+        files::write(path, &html(&document))?;
     }
     printer.document(&document, options.format);
     let interrupted = stop.load(Ordering::Relaxed);

@@ -1,5 +1,6 @@
 //! A run for counts and speed, of which nothing is kept.
 
+use chronoseal_console::{Format, Printer, Trouble};
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_catalog::Prepared;
@@ -8,9 +9,7 @@ use chronoseal_testbed::cost;
 use serde_json::{Value, json};
 
 use super::progress;
-use crate::Trouble;
-use crate::arguments::{Format, Run};
-use crate::printer::Printer;
+use crate::arguments::Run;
 
 /// Simulates and prints what was counted, or gives it back for programs.
 pub(super) fn counted(

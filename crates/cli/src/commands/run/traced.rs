@@ -1,5 +1,6 @@
 //! A run that is also drawn over time, for the viewer of the Perfetto project.
 
+use chronoseal_console::{Printer, Trouble, files};
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
@@ -11,8 +12,6 @@ use chronoseal_runner::{Run as FinishedRun, TraceError, TraceWindow, simulate_tr
 
 use super::progress;
 use crate::arguments::{EngineName, Run};
-use crate::printer::Printer;
-use crate::{Trouble, input};
 
 const NOT_SIMULATED: &str = "error: --trace draws what a simulation knows of every wire and queue, and this run is live
 help: leave --engine away for the trace";
@@ -91,7 +90,7 @@ fn write(trace: &Trace, file: &Path, printer: &Printer) -> Result<(), Trouble> {
         bytes.len() as f64 * 1e-6,
         file.display()
     ));
-    input::write_bytes(file, &bytes)
+    files::write_bytes(file, &bytes)
 }
 
 /// A part of a run, from the start of the run.

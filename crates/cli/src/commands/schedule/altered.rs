@@ -1,15 +1,15 @@
 //! `chronoseal schedule add` and `chronoseal schedule remove`
 
 use chronoseal_analysis::synthesis::{GatedNetwork, Written, gated_network};
+use chronoseal_console::{Format, Printer, Status, Trouble, files};
 use chronoseal_runner::Scenario;
 use chronoseal_scenario::{PortGates, with_gates, without_stream};
 use chronoseal_schedule::{Options, Problem, Schedule, Stream, synthesize};
 
 use super::from_scenario::{offsets, ports, written};
 use super::{Alter, made, report, troubles};
-use crate::arguments::{Format, ScenarioFile};
-use crate::printer::Printer;
-use crate::{Status, Trouble, input};
+use crate::arguments::ScenarioFile;
+use crate::input;
 
 /// Puts one more stream of a scenario into its schedule.
 pub(super) fn add(options: &Alter, printer: &Printer) -> Result<Status, Trouble> {
@@ -32,7 +32,7 @@ pub(super) fn add(options: &Alter, printer: &Printer) -> Result<Status, Trouble>
     let lists = schedule.gates(options.class);
     let mut offsets = offsets(&gated, &schedule);
     offsets.retain(|(name, _)| *name == options.stream);
-    let (source, bytes) = (options.scenario.display().to_string(), input::read(&options.scenario)?);
+    let (source, bytes) = (options.scenario.display().to_string(), files::read(&options.scenario)?);
     let text = with_gates(&source, &bytes, &[], &gated.segment, &ports(&gated, &lists), &offsets)
         .map_err(|problems| Trouble(problems.render()))?;
     written(&text, &options.scenario, &options.out, printer)?;
@@ -54,7 +54,7 @@ pub(super) fn remove(options: &Alter, printer: &Printer) -> Result<Status, Troub
     // What nothing scheduled leaves by any more is open to all.
     let emptied: Vec<PortGates> = before.into_iter().filter(|port| !is_left(port)).collect();
     after.extend(emptied.into_iter().map(|port| PortGates { gates: None, ..port }));
-    let (source, bytes) = (options.scenario.display().to_string(), input::read(&options.scenario)?);
+    let (source, bytes) = (options.scenario.display().to_string(), files::read(&options.scenario)?);
     let text = with_gates(&source, &bytes, &[], &gated.segment, &after, &[])
         .and_then(|text| without_stream(&source, text.as_bytes(), &options.stream))
         .map_err(|problems| Trouble(problems.render()))?;

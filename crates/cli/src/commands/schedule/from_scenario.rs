@@ -1,5 +1,6 @@
 //! `chronoseal schedule make SCENARIO`
 
+use chronoseal_console::{Format, Printer, Status, Trouble, files};
 use std::path::Path;
 
 use chronoseal_analysis::synthesis::{GatedNetwork, GatedStream, Written, gated_network};
@@ -10,9 +11,8 @@ use chronoseal_schedule::exchange::scenario::gate_table;
 use chronoseal_schedule::gates::GateList;
 
 use super::{Make, made, synthesized};
-use crate::arguments::{Format, ScenarioFile};
-use crate::printer::Printer;
-use crate::{Status, Trouble, input};
+use crate::arguments::ScenarioFile;
+use crate::input;
 
 /// Schedules the streams of one class of a scenario, and writes the scenario with their offsets and the gates of its ports.
 pub(super) fn make(options: &Make, file: &Path, printer: &Printer) -> Result<Status, Trouble> {
@@ -32,7 +32,7 @@ pub(super) fn make(options: &Make, file: &Path, printer: &Printer) -> Result<Sta
     let offsets = offsets(&gated, &schedule);
     let source = file.display().to_string();
     let ports = ports(&gated, &lists);
-    let text = with_gates(&source, &input::read(file)?, &options.sets, &gated.segment, &ports, &offsets)
+    let text = with_gates(&source, &files::read(file)?, &options.sets, &gated.segment, &ports, &offsets)
         .map_err(|problems| Trouble(problems.render()))?;
     written(&text, file, &options.out, printer)?;
     made(&schedule, &lists, &options.out, printer);
@@ -66,8 +66,8 @@ pub(super) fn offsets(gated: &GatedNetwork, schedule: &Schedule) -> Vec<(String,
 /// Writes a scenario that was made of another one into a folder that is not there yet.
 pub(super) fn written(text: &str, file: &Path, out: &Path, printer: &Printer) -> Result<(), Trouble> {
     let scheduled = input::checked(text, file)?;
-    input::claim(out)?;
-    input::write(&out.join("scenario.toml"), text)?;
+    files::claim(out)?;
+    files::write(&out.join("scenario.toml"), text)?;
     if !scheduled.plan.recordings.is_empty() {
         printer.hint(&format!("help: copy scenario.toml beside {}, since it refers to files there", file.display()));
     }

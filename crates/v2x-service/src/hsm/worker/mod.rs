@@ -1,7 +1,7 @@
 //! A back end in a process of its own.
 //!
 //! A PKCS#11 module is foreign code: it may crash, hang or be killed. [`Remote`] starts the program
-//! `chronoseal-hsm-worker`, or `chronoseal` as one, which calls [`main`], and passes every call over a socket. When the worker goes, or does not
+//! `chronoseal-hsm-worker`, or `chronoseal-v2x` as one, which calls [`main`], and passes every call over a socket. When the worker goes, or does not
 //! answer in time, the caller gets [`HsmError::DeviceLost`](super::HsmError::DeviceLost) and
 //! [`Hsm::recover`](super::Hsm::recover) starts another.
 //!

@@ -1,4 +1,7 @@
 //! A security subsystem for vehicles (PRESERVE, deliverable D3.1.1, 2013): study `v2x-vss`.
+//!
+//! As `chronoseal-study`, it holds no protocol and no measurement of its own. It is a crate of its own since it needs the services
+//! of a station and its authorities, which no other study does.
 
 mod attacks;
 mod cases;
@@ -16,10 +19,11 @@ use chronoseal_runner::versions;
 use chronoseal_v2x_service::trial::{self, SecondVendor, Trial};
 
 use self::cases::Count;
-use crate::{Progress, StudyError, StudyOptions, StudyOutcome};
+use chronoseal_study::{Progress, Study, StudyError, StudyOption, StudyOptions, StudyOutcome, V2X_VSS};
 
-/// As read.
-pub const TITLE: &str = "V2X security subsystem (PRESERVE D3.1.1, 2013)";
+/// The study.
+pub const STUDY: Study =
+    Study { name: V2X_VSS.name, title: V2X_VSS.title, honours: &[StudyOption::NoLive, StudyOption::Seed], run };
 
 /// Reproduces the work.
 ///
@@ -70,7 +74,7 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
         interrupted: stop.load(Ordering::Relaxed),
     };
     let document = Document {
-        title: TITLE.into(),
+        title: V2X_VSS.title.into(),
         subtitle: "Petit, Feiri, Broekhuis, Lonc, Moalla, Kargl: signed messages, two vendors' authorities, pseudonyms, a hardware security module. Printed, recomputed, simulated and measured side by side.".into(),
         verdict: findings.verdict(),
         sections: vec![

@@ -22,8 +22,8 @@ use chronoseal_v2x_fleet::simulation::{FleetConfig, FleetOutcome};
 use chronoseal_v2x_fleet::station::Kept;
 
 use super::fields::FieldsFound;
-use crate::StudyError;
-use crate::fleet::{FleetRow, fleet_chart, fleet_footnotes, fleet_table};
+use chronoseal_study::StudyError;
+use chronoseal_study::{FleetRow, fleet_chart, fleet_footnotes, fleet_table};
 
 /// The stretch of road `[m]`, and how long it is watched.
 const LENGTH_M: f64 = 2_500.0;

@@ -13,7 +13,7 @@ use chronoseal_v2x_load::{NOW, Town};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
-use crate::StudyError;
+use chronoseal_study::StudyError;
 
 /// Random messages in the flood.
 const FLOOD: usize = 100_000;

@@ -3,14 +3,12 @@
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use chronoseal_v2x::crypto::Provider;
 use chronoseal_v2x::pipeline::Engine;
 use chronoseal_v2x_service::pki::Clock;
 use chronoseal_v2x_service::vss::{ListSource, Server, Vss as Station, VssConfig, now, pseudonym_source};
 use clap::{Args, Subcommand};
 
-use crate::printer::Printer;
-use crate::{Status, Trouble};
+use chronoseal_console::{Printer, Status, Trouble};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -78,11 +76,7 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
 }
 
 /// What verifies, for people.
-fn engines(engine: Engine, others: Provider) -> String {
-    let others = match others {
-        Provider::RustCrypto => "RustCrypto",
-        Provider::AwsLc => "AWS-LC",
-    };
+fn engines(engine: Engine, others: &str) -> String {
     match engine {
         Engine::Lanes => format!("on eight lanes (AVX-512 IFMA), curves of 384 bits by {others}"),
         Engine::Scalar => format!("one by one, by {others}"),

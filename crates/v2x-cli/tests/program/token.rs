@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_chronoseal");
+const BINARY: &str = env!("CARGO_BIN_EXE_chronoseal-v2x");
 
 const MODULE: &str = "/usr/lib/softhsm/libsofthsm2.so";
 
@@ -46,7 +46,7 @@ fn keys_of_a_token_need_no_other_program_and_the_right_pin() {
         return;
     }
     // Nothing else lies beside it, as after the build that the README names.
-    let program = folder.path().join("chronoseal");
+    let program = folder.path().join("chronoseal-v2x");
     std::fs::copy(BINARY, &program).unwrap();
     assert_eq!(keygen(&program, folder.path(), "pin"), (Some(0), String::new()));
     assert!(folder.path().join("car/canonical.pub.pem").exists());

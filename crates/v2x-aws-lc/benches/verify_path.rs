@@ -1,15 +1,14 @@
 //! The whole way of a message signed by digest, decoding, look-up, all checks and verification, beside the bare
 //! verification of the same signature; and how fast what is no message is refused.
 //!
-//! With the feature `aws-lc` the NIST curve of the path is AWS-LC's, and AWS-LC alone is measured in the same run. Each
-//! message is another one, so nothing is a replay. Times are of the processor, not of the wall, so other programs on the
+//! The NIST curve of the path is AWS-LC's, and AWS-LC alone is measured in the same run. Each message is another one, so nothing is a replay. Times are of the processor, not of the wall, so other programs on the
 //! machine disturb less. The last line compares by turns, a thousand messages each, so that a processor that slows down
 //! slows both.
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a bench may stop at the first surprise and is nobody's API")]
 #![allow(clippy::print_stdout, reason = "a bench tells")]
 
-#[path = "../tests/v2x/stations.rs"]
+#[path = "../../v2x/tests/v2x/stations.rs"]
 #[allow(dead_code, unreachable_pub, reason = "shared with the tests")]
 mod stations;
 
@@ -191,6 +190,7 @@ fn refusals(criterion: &mut Criterion<ProcessorTime>) {
 }
 
 fn main() {
+    assert!(chronoseal_v2x_aws_lc::install());
     let mut criterion = Criterion::default().with_measurement(ProcessorTime).configure_from_args();
     paths(&mut criterion);
     refusals(&mut criterion);

@@ -15,7 +15,7 @@ use chronoseal_wire::its::{
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 
-use crate::StudyError;
+use chronoseal_study::StudyError;
 
 const LATITUDE: i32 = 481_351_253;
 const LONGITUDE: i32 = 115_819_806;

@@ -22,8 +22,7 @@ use chronoseal_v2x_service::pki::{
 use chronoseal_v2x_service::store::Store;
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::printer::Printer;
-use crate::{Status, Trouble, input};
+use chronoseal_console::{Printer, Status, Trouble, files};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -508,7 +507,7 @@ fn fetch_ctl(options: &FetchCtl, printer: &Printer) -> Result<Status, Trouble> {
         {
             std::fs::create_dir_all(folder)?;
             let id = SignerCertificate::new(CertificateBuf::new(certificate.received.0)?)?.id();
-            input::write_bytes(&folder.join(format!("{id}.oer")), certificate.received.0)?;
+            files::write_bytes(&folder.join(format!("{id}.oer")), certificate.received.0)?;
         }
     }
     printer.data(&text);

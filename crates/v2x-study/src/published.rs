@@ -1,9 +1,9 @@
 //! What is printed: ten runs a platform, averages below them, and what each function had come to.
 
-const RUNS: &str = include_str!("../../../../studies/v2x-vss/published/sign_verify_runs.csv");
-const AVERAGES: &str = include_str!("../../../../studies/v2x-vss/published/sign_verify_averages.csv");
-const FUNCTIONS: &str = include_str!("../../../../studies/v2x-vss/published/vss_functions.csv");
-const TEST_CASES: &str = include_str!("../../../../studies/v2x-vss/published/vss_test_cases.csv");
+const RUNS: &str = include_str!("../../../studies/v2x-vss/published/sign_verify_runs.csv");
+const AVERAGES: &str = include_str!("../../../studies/v2x-vss/published/sign_verify_averages.csv");
+const FUNCTIONS: &str = include_str!("../../../studies/v2x-vss/published/vss_functions.csv");
+const TEST_CASES: &str = include_str!("../../../studies/v2x-vss/published/vss_test_cases.csv");
 
 /// One of tables 4.1 to 4.7.
 pub(super) struct Printed {

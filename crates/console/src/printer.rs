@@ -5,23 +5,25 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use chronoseal_report::{Document, TerminalStyle, csv, json, terminal};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::arguments::Format;
+use crate::Format;
 
 /// The one place that decides how loud the command is.
-pub(crate) struct Printer {
+#[derive(Debug)]
+pub struct Printer {
     quiet: bool,
     colour: bool,
 }
 
 impl Printer {
-    pub(crate) fn new(quiet: bool) -> Self {
+    /// `quiet` leaves hints and progress out.
+    pub fn new(quiet: bool) -> Self {
         let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
         Self { quiet, colour }
     }
 
     /// Data, to standard output. A reader that has gone away (`| head`) ends the program quietly; anything else that keeps it
     /// from being written, such as a full disk, ends it with an error.
-    pub(crate) fn data(&self, text: &str) {
+    pub fn data(&self, text: &str) {
         let mut out = std::io::stdout().lock();
         let written = out
             .write_all(text.as_bytes())
@@ -41,7 +43,7 @@ impl Printer {
     }
 
     /// A document, as asked for.
-    pub(crate) fn document(&self, document: &Document, format: Format) {
+    pub fn document(&self, document: &Document, format: Format) {
         match format {
             Format::Human => {
                 self.data(&terminal(document, TerminalStyle { colour: self.colour, ..Default::default() }))
@@ -52,20 +54,20 @@ impl Printer {
     }
 
     /// A line for people, to standard error.
-    pub(crate) fn note(&self, text: &str) {
+    pub fn note(&self, text: &str) {
         // Standard error may be closed; there is nowhere left to say so.
         let _ = writeln!(std::io::stderr().lock(), "{text}");
     }
 
     /// A line for people that `--quiet` leaves out.
-    pub(crate) fn hint(&self, text: &str) {
+    pub fn hint(&self, text: &str) {
         if !self.quiet {
             self.note(text);
         }
     }
 
     /// A bar for long work; hidden where nobody watches.
-    pub(crate) fn progress(&self, total: u64, what: &str) -> ProgressBar {
+    pub fn progress(&self, total: u64, what: &str) -> ProgressBar {
         if self.quiet {
             return ProgressBar::hidden();
         }

@@ -2,7 +2,7 @@
 
 use chronoseal_core::statistics::nearest_rank;
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
-use chronoseal_v2x::crypto::Provider;
+use chronoseal_v2x::crypto::provider_name;
 use chronoseal_v2x::pipeline::{Class, Engine};
 use chronoseal_v2x_load::{Load, LoadError, Outcome, Town, capacity_per_s, offer};
 
@@ -140,7 +140,7 @@ impl Loads {
         let mut table = Table::new("Messages that lie ready, verified back to back: one core, processor time")
             .words("verifies")
             .numbers("whole path", "1/s")
-            .footnote(format!("One by one: the NIST curves of {}.", Provider::BUILT_IN.name()));
+            .footnote(format!("One by one: the NIST curves of {}.", provider_name()));
         for (engine, capacity) in &self.capacities {
             table.push(vec![Cell::text(name(*engine)), Cell::number(*capacity, 0).from(Evidence::Measured)]);
         }

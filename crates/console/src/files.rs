@@ -1,0 +1,84 @@
+//! Files that a person names, and folders for results.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use chronoseal_results::disk::{self, HostDisk};
+
+use crate::Trouble;
+
+/// The longest file that a command line can name `[byte]`, such as a capture to import.
+const FILE_NAMED_LEN_MAX: u64 = 1_000_000_000;
+
+/// Reads a file, but no more of it than it may have.
+///
+/// # Errors
+/// As the host has it, or that it is longer.
+pub fn read_limited(path: &Path, len_max: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(len_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > len_max {
+        return Err(std::io::Error::other(format!(
+            "it is longer than {len_max} bytes, which is the most that is read"
+        )));
+    }
+    Ok(bytes)
+}
+
+/// Reads a file, with an error that says what to do.
+///
+/// # Errors
+/// [`Trouble`]: that it cannot be read, with what to do.
+pub fn read(path: &Path) -> Result<Vec<u8>, Trouble> {
+    read_limited(path, FILE_NAMED_LEN_MAX).map_err(|error| {
+        Trouble(format!(
+            "error: cannot read {}: {error}\nhelp: give the path of a file; `ls scenarios` shows examples",
+            path.display()
+        ))
+    })
+}
+
+/// Writes a file, whole or not at all, with an error that says what to do.
+///
+/// # Errors
+/// [`Trouble`]: that it cannot be written, with what to do.
+pub fn write(path: &Path, text: &str) -> Result<(), Trouble> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// `write` for what is no text.
+///
+/// # Errors
+/// [`Trouble`]: as [`write`].
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+    disk::put(&HostDisk, path, bytes).map_err(|error| {
+        let before = if path.exists() { "; what was there is as it was" } else { "" };
+        Trouble(format!("error: {error}{before}\nhelp: make room or choose another place with --out"))
+    })
+}
+
+/// Makes sure that results can be written to `folder`, which is new or empty.
+///
+/// # Errors
+/// [`Trouble`]: that it is not empty or cannot be made.
+pub fn claim(folder: &Path) -> Result<(), Trouble> {
+    const HELP: &str = "help: name another folder with --out";
+    if folder.is_file() || std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Trouble(format!("error: {} is not empty; nothing was run\n{HELP}", folder.display())));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Trouble(format!("error: cannot create {}: {error}; nothing was run\n{HELP}", folder.display()))
+    })
+}
+
+/// `results/NAME`, or with a number behind it if that exists.
+pub fn fresh_folder(name: &str) -> PathBuf {
+    let plain = Path::new("results").join(name);
+    if !plain.exists() {
+        return plain;
+    }
+    (2u32..)
+        .map(|number| Path::new("results").join(format!("{name}-{number}")))
+        .find(|path| !path.exists())
+        .unwrap_or(plain)
+}

@@ -1,0 +1,67 @@
+//! What every program of chronoseal is to a person: how it prints, how it fails, where its results go, and how it runs a study.
+//!
+//! It holds no command: those are in `cli` and `v2x-cli`.
+
+pub mod files;
+mod printer;
+pub mod study;
+
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+
+pub use printer::Printer;
+
+/// How data is written to standard output.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Text for people
+    Human,
+    /// One JSON object
+    Json,
+    /// Tables, one after another
+    Csv,
+}
+
+/// How a command ended (0 all checks held, 1 a check failed, 2 could not run).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// All that was checked holds.
+    Held,
+    /// Something does not.
+    Failed,
+}
+
+/// Why a command could not run, for a person, ready to print.
+#[derive(Debug)]
+pub struct Trouble(pub String);
+
+impl<E: std::error::Error> From<E> for Trouble {
+    fn from(error: E) -> Self {
+        let mut last = error.to_string();
+        let mut text = format!("error: {last}");
+        let mut source = error.source();
+        while let Some(cause) = source {
+            let cause_text = cause.to_string();
+            // An error that ends with its cause has said it.
+            if !last.ends_with(&cause_text) {
+                text += &format!("\n  because: {cause_text}");
+            }
+            last = cause_text;
+            source = cause.source();
+        }
+        Self(text)
+    }
+}
+
+/// The exit status of a program whose command ended so; what it could not do is said on standard error.
+pub fn ended(result: Result<Status, Trouble>, printer: &Printer) -> ExitCode {
+    match result {
+        Ok(Status::Held) => ExitCode::SUCCESS,
+        Ok(Status::Failed) => ExitCode::from(1),
+        Err(Trouble(text)) => {
+            printer.note(&text);
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! One file a subcommand.
+
+pub(crate) mod pki;
+pub(crate) mod vss;

@@ -1,0 +1,9 @@
+//! The program as it is run.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that fails says where, one that is skipped says why"
+)]
+
+mod help;
+mod token;
