@@ -4,8 +4,8 @@ use std::fmt;
 
 use chronoseal_analysis::Infeasible;
 use chronoseal_analysis::segment::{BOUNDS, SegmentBounds};
+use chronoseal_plan::{Plan, SegmentId};
 use chronoseal_scenario::SegmentKind;
-use chronoseal_scenario::plan::{Plan, SegmentId};
 
 use crate::{KINDS, Kind};
 

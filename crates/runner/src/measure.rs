@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use chronoseal_catalog::{BuildError, BuildOptions, Kinds, LiveHome, LiveLink, PrepareError, Prepared};
 use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm};
 use chronoseal_media::medium::Attachment;
+use chronoseal_plan::{AttackPlace, Fidelity, SegmentId};
 use chronoseal_results::{Direction, Engine, FrameRow};
-use chronoseal_scenario::plan::{AttackPlace, Fidelity, SegmentId};
 use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
 use chronoseal_testbed::{
     AgentCommand, AgentConfig, FactoryError, Home, LiveConfig, LiveError, LiveOutcome, Placement, PortLink,

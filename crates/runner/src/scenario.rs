@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_analysis::Infeasible;
 use chronoseal_catalog::{Kinds, PrepareError, Prepared};
-use chronoseal_scenario::plan::Plan;
+use chronoseal_plan::Plan;
 use chronoseal_scenario::{FileError, Files, Problems, load_with, parse_with};
 use serde::{Deserialize, Serialize};
 

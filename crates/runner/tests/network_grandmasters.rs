@@ -8,8 +8,9 @@ use chronoseal_analysis::segment::{BOUNDS, bounds};
 use chronoseal_analysis::synthesize;
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
 use chronoseal_core::{DiscardReason, Duration, EventKind, NodeId, SimTime};
+use chronoseal_plan::Ethernet;
 use chronoseal_runner::{Run, Scenario, simulate};
-use chronoseal_scenario::{Ethernet, NoFiles, load};
+use chronoseal_scenario::{NoFiles, load};
 
 const SCENARIO: &str = r#"
 schema_version = 2

@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{AttackKind, DiscardReason, EventKind};
+use chronoseal_plan::{Plan, RadioSegment};
 use chronoseal_results::Outcome;
 use chronoseal_runner::{LiveOptions, MeasureError, Run, Scenario, fingerprint, measure, simulate};
 use chronoseal_scenario::NoFiles;
-use chronoseal_scenario::plan::{Plan, RadioSegment};
 use street::{STREET, beyond_the_street};
 
 const ATTACKS: &str = r#"

@@ -6,7 +6,7 @@
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::port::{GateControlList, GateEntry, PortConfig, Selection};
-use chronoseal_scenario::plan::{Copies, Ethernet, EthernetStream, LinkParameters, Plan, PortEnd, Sync};
+use chronoseal_plan::{Copies, Ethernet, EthernetStream, LinkParameters, Plan, PortEnd, Sync};
 use chronoseal_schedule::exchange::Refusal;
 use chronoseal_schedule::gates::GateList;
 use chronoseal_schedule::{Link, LinkProtection, Network, Node, Security, Stream};

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, SimTime};
+use chronoseal_plan::Fidelity;
 use chronoseal_report::{Document, Held, RunView, html, pair_report, run_report};
 use chronoseal_results::disk::Filling;
 use chronoseal_results::store;
 use chronoseal_runner::{
     CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Scenario, measure, simulate_followed,
 };
-use chronoseal_scenario::plan::Fidelity;
 use chronoseal_testbed::{Placement, cost, interrupt};
 use serde_json::{Value, json};
 

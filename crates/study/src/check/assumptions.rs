@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use chronoseal_core::NodeId;
-use chronoseal_scenario::plan::{Ethernet, HopPlan, Plan, ProtectionKind, SegmentId, StreamPlan, Sync};
+use chronoseal_plan::{Ethernet, HopPlan, Plan, ProtectionKind, SegmentId, StreamPlan, Sync};
 
 /// Names that a sentence lists.
 const NAMED_MAX: usize = 6;

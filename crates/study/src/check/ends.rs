@@ -8,8 +8,8 @@ use chronoseal_analysis::segment::{Bounds, EndBound, QueueBound, Risk, StreamBou
 use chronoseal_catalog::{Kinds, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_plan::{DeadlineKind, HopPlan, Plan, StreamPlan};
 use chronoseal_report::{Block, Cell, Evidence, Mark, Section, Table};
-use chronoseal_scenario::plan::{DeadlineKind, HopPlan, Plan, StreamPlan};
 use serde::Serialize;
 
 use super::assumptions;

@@ -11,9 +11,9 @@ mod radio;
 
 use chronoseal_analysis::candidates;
 use chronoseal_catalog::Kinds;
+use chronoseal_plan::{CAN, Can, ETHERNET, Plan, RADIO, Radio, SegmentId};
 use chronoseal_report::{Document, Held, Verdict};
 use chronoseal_runner::versions;
-use chronoseal_scenario::plan::{CAN, Can, ETHERNET, Plan, RADIO, Radio, SegmentId};
 use serde_json::{Value, json};
 
 use self::ends::{EndsReport, Word};

@@ -3,10 +3,10 @@
 use chronoseal_analysis::segment::{BOUNDS, StreamBounds, end_to_end};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
+use chronoseal_plan::{Plan, Radio};
 use chronoseal_report::{Block, Cell, Document, Evidence, Held, Section, Table, Verdict};
 use chronoseal_results::Distribution;
 use chronoseal_runner::{simulated_latencies, versions};
-use chronoseal_scenario::plan::{Plan, Radio};
 
 /// Of the run at most this much is simulated for a check.
 const LOOK: Duration = Duration::from_s(5);

@@ -12,10 +12,10 @@ use std::sync::atomic::AtomicBool;
 
 use chronoseal_analysis::candidates;
 use chronoseal_core::Duration;
+use chronoseal_plan::Accounting;
 use chronoseal_report::{Block, Cell, Document, Evidence, Held, Section, Table, Verdict};
 use chronoseal_results::RunSummary;
 use chronoseal_runner::{CostTable, processor_cost, versions};
-use chronoseal_scenario::plan::Accounting;
 
 use self::frames_max::Question;
 use self::live::Live;

@@ -4,11 +4,11 @@ use std::sync::atomic::AtomicBool;
 
 use chronoseal_analysis::tdma;
 use chronoseal_core::Duration;
+use chronoseal_plan::Accounting;
 use chronoseal_report::{Cell, Evidence, Mark, Table};
 use chronoseal_results::Distribution;
 use chronoseal_results::summary::{Spread, StreamSummary};
 use chronoseal_runner::simulate;
-use chronoseal_scenario::plan::Accounting;
 
 use super::frames_max::{Question, frame_time_max, frames_max};
 use super::live::{CARRIED_SHARE, Live};

@@ -6,8 +6,8 @@ use chronoseal_core::{
     Command, DiscardReason, Duration, EventKind, Input, LocalTime, Node, NodeId, Output, PortId, StreamId,
 };
 use chronoseal_nodes::gateway::{HandOver, Mark, Pdu, Stack};
+use chronoseal_plan::SegmentId;
 use chronoseal_runner::Scenario;
-use chronoseal_scenario::plan::SegmentId;
 use chronoseal_scenario::{Code, KINDS, NoFiles, Problems};
 use chronoseal_study::check;
 
