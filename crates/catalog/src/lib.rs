@@ -5,7 +5,7 @@
 //! frame seen there is.
 //!
 //! [`KINDS`] is the one table of kinds of segments; a new kind is a module here and a row in it. [`Kinds`] is this table
-//! with those of other crates that go with it.
+//! with that of bounds, which goes with it.
 //!
 //! ```
 //! use chronoseal_catalog::Prepared;

@@ -7,6 +7,7 @@ mod printer;
 
 use std::process::ExitCode;
 
+use chronoseal_scenario::Texts;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
@@ -43,7 +44,7 @@ impl<E: std::error::Error> From<E> for Trouble {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if matches!(arguments.command, Command::Agent) {
-        return chronoseal_runner::agent_main();
+        return chronoseal_runner::agent_main(|texts: &Texts| texts.plan().map_err(|problems| problems.render()));
     }
     if matches!(arguments.command, Command::HsmWorker) {
         return chronoseal_v2x_service::hsm::worker::main();

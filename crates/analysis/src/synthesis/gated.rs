@@ -239,7 +239,7 @@ fn wires(view: Ethernet<'_>, ports: &[Port]) -> Result<Network, Refusal> {
         propagation: port.link.propagation_delay,
         protection: protection(port.link),
         processing: if port.into_switch { view.segment.forwarding_delay } else { Duration::ZERO },
-        gate_entries_max: Some(chronoseal_scenario::limits::GATE_ENTRIES_MAX as usize),
+        gate_entries_max: Some(chronoseal_plan::GATE_ENTRIES_MAX as usize),
     });
     let links = links.collect();
     let nodes = nodes.iter().map(|node| Node { name: name(*node), is_bridge: switches.contains(node) }).collect();

@@ -1,8 +1,7 @@
 //! Protections of streams over gateways: from end to end or segment by segment, and what each hop has room for.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_plan::{DataName, Ethernet, PayloadPlan, ProtectionId};
-use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
+use chronoseal_plan::{DataName, Ethernet, PayloadPlan, ProtectionId, relayed_frame_len};
 use chronoseal_scenario::{Code, NoFiles, load};
 
 use crate::protections::{SEALED, VEHICLE, only_problem, plan, sealed};

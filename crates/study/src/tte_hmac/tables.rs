@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_analysis::tdma;
+use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
 use chronoseal_plan::Accounting;
 use chronoseal_report::{Cell, Evidence, Mark, Table};
@@ -262,7 +263,7 @@ fn switch_model(frame_len: u32, seed: u64) -> Result<StreamSummary, StudyError> 
     let (length, seed) = (scenarios::length(frame_len), seed.to_string());
     let sets = [("streams.frame.length", length.as_str()), ("streams.frame.protection", protection), ("seed", &seed)];
     let scenario = scenarios::load(scenarios::SWITCH_MODEL, &sets)?;
-    Ok(simulate(&scenario.prepare()?, false, &mut |_| true)?.summary.streams.remove(0))
+    Ok(simulate(&Prepared::new(&scenario.plan)?, false, &mut |_| true)?.summary.streams.remove(0))
 }
 
 /// Table III.

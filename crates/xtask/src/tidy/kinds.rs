@@ -8,6 +8,9 @@ use crate::finding::Finding;
 const AT_HOME: &[&str] = &[
     // The kinds' own modules, and the tables with a row for each.
     "crates/scenario/src/kinds/",
+    "crates/plan/src/can.rs",
+    "crates/plan/src/ethernet/",
+    "crates/plan/src/radio.rs",
     "crates/catalog/src/can/",
     "crates/catalog/src/ethernet/",
     "crates/catalog/src/radio/",
@@ -152,7 +155,7 @@ mod tests {
     fn a_file_that_names_a_kind_is_found_with_its_line() {
         for code in [
             "let view = Can::of(plan, segment);",
-            "use chronoseal_scenario::plan::{CAN, Plan};",
+            "use chronoseal_plan::{CAN, Plan};",
             "if meta.kind == \"ethernet\" {}",
             "fn f(hop: &CanHop) {}",
             "fn f(view: Ethernet<'_>) {}",

@@ -7,9 +7,8 @@ use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_plan::{
     Copies, Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, NetworkName, Plan, SegmentId,
-    StreamPlan, Sync,
+    StreamPlan, Sync, relayed_frame_len,
 };
-use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 
 mod control;

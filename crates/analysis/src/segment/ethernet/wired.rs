@@ -11,8 +11,8 @@ use chronoseal_media::ethernet::Integration;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_plan::{
     Dispatch, Ethernet, EthernetStream, LinkParameters, NetworkName, PortEnd, StreamWay, Sync, VirtualLink,
+    relayed_frame_len,
 };
-use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
 
 use super::super::line::Reserved;
 use super::super::losses::{Cause, Risk};
