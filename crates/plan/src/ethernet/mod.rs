@@ -14,6 +14,9 @@ mod view;
 mod ways;
 mod wiring;
 
+use chronoseal_wire::ethernet;
+use chronoseal_wire::test_bed_header::TestBedHeader;
+
 pub use class::*;
 pub use datagram::Datagram;
 pub use hop::*;
@@ -26,9 +29,6 @@ pub use time_aware::{GrandmasterQuality, TimeAwarePlan};
 pub use view::Ethernet;
 pub use ways::{CopyCount, StreamWay, joined_hops};
 pub use wiring::*;
-
-use chronoseal_wire::ethernet;
-use chronoseal_wire::test_bed_header::TestBedHeader;
 
 /// The kind's name.
 pub const ETHERNET: &str = "ethernet";

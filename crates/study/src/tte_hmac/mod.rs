@@ -11,6 +11,7 @@ mod tables;
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_analysis::candidates;
+use chronoseal_check::candidate_table;
 use chronoseal_core::Duration;
 use chronoseal_plan::Accounting;
 use chronoseal_report::{Block, Cell, Document, Evidence, Held, Section, Table, Verdict};
@@ -20,7 +21,6 @@ use chronoseal_runner::{CostTable, processor_cost, versions};
 use self::frames_max::Question;
 use self::live::Live;
 use self::published::inconsistencies;
-use crate::check::candidate_table;
 use crate::cost::{cost_chart, cost_table};
 use crate::{Progress, StudyError, StudyOptions, StudyOutcome};
 

@@ -1,6 +1,7 @@
 //! What is bad: frames, scenarios, tables with a row too few, drivers.
 
 use chronoseal_catalog::{KindTable, Kinds, PrepareError, Prepared};
+use chronoseal_check::check;
 use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{
     Command, DiscardReason, Duration, EventKind, Input, LocalTime, Node, NodeId, Output, PortId, StreamId,
@@ -8,7 +9,6 @@ use chronoseal_core::{
 use chronoseal_nodes::gateway::{HandOver, Mark, Pdu, Stack};
 use chronoseal_plan::SegmentId;
 use chronoseal_scenario::{Code, NoFiles, Problems, Scenario};
-use chronoseal_study::check;
 
 use crate::frame::{self, PDU_LEN_MAX};
 use crate::runs::{TWO, load};

@@ -3,13 +3,13 @@
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_catalog::Prepared;
+use chronoseal_check::{PAGES as BUILT_IN_PAGES, check_with};
 use chronoseal_core::{Duration, EventKind};
 use chronoseal_report::{TerminalStyle, html, run_report, terminal};
 use chronoseal_results::capture::write_capture;
 use chronoseal_results::{FrameRow, Outcome, store};
 use chronoseal_runner::{LiveOptions, MeasureError, Run, fingerprint, measure, simulate};
 use chronoseal_scenario::{NoFiles, Scenario};
-use chronoseal_study::{PAGES as BUILT_IN_PAGES, check_with};
 use chronoseal_testbed::{LiveError, Placement};
 use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
 use pcap_file::pcapng::{Block, PcapNgReader};

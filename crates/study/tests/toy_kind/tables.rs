@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use chronoseal_analysis::segment::SegmentBounds;
 use chronoseal_catalog::{Kind, Kinds};
+use chronoseal_check::Page;
 use chronoseal_scenario::{KINDS, SegmentKind};
-use chronoseal_study::Page;
 
 use crate::bounds::ToyBounds;
 use crate::kind::ToyKind;

@@ -61,8 +61,10 @@ const PLACES: &[Place] = &[
     Place { name: "report", uses: &["core", "results"], touches: &[] },
     // Where a plan meets an engine, for command line and studies.
     Place { name: "runner", uses: WITH_DRIVERS, touches: &[] },
+    // The pages of `check`, for command line and studies.
+    Place { name: "check", uses: WITH_REPORT, touches: &[] },
     // A published work as code: what its tables hold and how each is made.
-    Place { name: "study", uses: WITH_REPORT, touches: &[] },
+    Place { name: "study", uses: WITH_CHECK, touches: &[] },
     // Clocks: the day in a run's manifest, processor time in its figures.
     Place { name: "cli", uses: WITH_STUDIES, touches: &[Files, Clocks, Programs] },
     Place { name: "xtask", uses: &[], touches: &[Files, Programs, Clocks, Threads] },
@@ -101,14 +103,19 @@ const WITH_DRIVERS: &[&str] = &[
 ];
 #[rustfmt::skip]
 const WITH_REPORT: &[&str] = &[
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "plan", "analysis",
+    "catalog", "results", "report", "runner", "v2x", "v2x-fleet",
+];
+#[rustfmt::skip]
+const WITH_CHECK: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "plan", "scenario", "analysis",
-    "catalog", "results", "sim", "testbed", "report", "runner",
+    "catalog", "results", "sim", "testbed", "report", "runner", "check",
     "ecdsa-lanes", "v2x", "v2x-fleet", "v2x-load", "v2x-service",
 ];
 #[rustfmt::skip]
 const WITH_STUDIES: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "schedule", "plan", "scenario",
-    "analysis", "catalog", "results", "sim", "testbed", "report", "runner", "study", "v2x", "v2x-fleet",
+    "analysis", "catalog", "results", "sim", "testbed", "report", "runner", "check", "study", "v2x", "v2x-fleet",
     "v2x-service",
 ];
 

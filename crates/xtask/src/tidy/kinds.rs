@@ -17,7 +17,7 @@ const AT_HOME: &[&str] = &[
     "crates/catalog/src/lib.rs",
     "crates/analysis/src/can/",
     "crates/analysis/src/segment/",
-    "crates/study/src/check/",
+    "crates/check/",
     // Formats of frames and files, media, and what a wire ends at in a live run.
     "crates/wire/",
     "crates/media/",

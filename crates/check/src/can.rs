@@ -15,7 +15,7 @@ use chronoseal_runner::versions;
 use chronoseal_wire::can::{Dlc, FrameKind};
 
 /// What a CAN segment does to the messages of a plan, and what the plan's group key takes, by analysis alone.
-pub(super) fn can_check_document(view: Can<'_>) -> Document {
+pub(crate) fn can_check_document(view: Can<'_>) -> Document {
     let plan = view.plan;
     let responses = Responses::of(view);
     let count = view.messages().count();

@@ -12,7 +12,7 @@ use chronoseal_runner::{simulated_latencies, versions};
 const LOOK: Duration = Duration::from_s(5);
 
 /// What is known of streams on a radio segment before a run: that nothing bounds them, and what a short simulation gives.
-pub(super) fn check_document(view: Radio<'_>) -> Document {
+pub(crate) fn check_document(view: Radio<'_>) -> Document {
     let plan = view.plan;
     let mut short = plan.clone();
     short.duration = plan.duration.min(LOOK);
