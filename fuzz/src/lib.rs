@@ -4,7 +4,8 @@
 
 use chronoseal_core::DiscardReason;
 use chronoseal_frameauth::{Counters, Freshness, HashAlgorithm, KeyBytes, Opener, Profile, Sealer};
-use chronoseal_scenario::{Ethernet, Files, NoFiles, Plan, Problems};
+use chronoseal_plan::{Ethernet, Plan};
+use chronoseal_scenario::{Files, NoFiles, Problems};
 use chronoseal_wire::ethernet::{self, Frame, TypeOrLength};
 use chronoseal_wire::protocol_control_frame::{self, ProtocolControlFrame};
 use chronoseal_wire::secured_pdu::SecuredPduLayout;
@@ -270,7 +271,7 @@ fn check_outcome(outcome: Result<Plan, Problems>) {
                 assert!(!view.frame_time(plan.secured_len(stream, hop)).is_negative());
             }
         }
-        if let chronoseal_scenario::PayloadPlan::Recorded { recording } = stream.payload {
+        if let chronoseal_plan::PayloadPlan::Recorded { recording } = stream.payload {
             let recording = &plan.recordings[usize::from(recording)];
             assert!(recording.samples.iter().all(|sample| sample.at < recording.length));
             assert!(recording.samples.is_sorted_by_key(|sample| sample.at));

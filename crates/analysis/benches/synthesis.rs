@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use chronoseal_analysis::synthesis::synthesize;
 use chronoseal_core::{Duration, Rate};
-use chronoseal_scenario::plan::{Access, Plan};
+use chronoseal_plan::{Access, Plan};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 #[path = "../src/testing.rs"]

@@ -24,7 +24,7 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot, Turn};
-use chronoseal_scenario::plan::{
+use chronoseal_plan::{
     Dispatch, Ethernet, EthernetStream, LinkParameters, NetworkName, NodePlan, StreamClass, SwitchHop, Sync,
 };
 
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
     use crate::synthesis::synthesize;
     use crate::testing::{best_effort, equal_frames, network, send, view};
-    use chronoseal_scenario::plan::Plan;
+    use chronoseal_plan::Plan;
 
     fn latency(plan: &Plan, stream: usize) -> Option<Duration> {
         let view = view(plan);

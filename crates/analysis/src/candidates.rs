@@ -14,10 +14,9 @@
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
-use chronoseal_scenario::plan::{
+use chronoseal_plan::{
     Access, Ethernet, EthernetHop, EthernetStream, Plan, ProtectionId, ProtectionKind, ProtectionPlan, SegmentId,
-    StreamClass,
+    StreamClass, relayed_frame_len,
 };
 use serde::Serialize;
 

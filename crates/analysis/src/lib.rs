@@ -14,7 +14,7 @@
 //! assert_eq!(Cluster::AS_PUBLISHED.frames_max(80), 48);
 //! ```
 //!
-//! [`Plan`]: chronoseal_scenario::plan::Plan
+//! [`Plan`]: chronoseal_plan::Plan
 
 pub mod bounds;
 pub mod calculus;

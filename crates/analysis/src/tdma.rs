@@ -6,7 +6,7 @@
 //! figures 4, 6 and 7. All times are whole picoseconds, so nothing is rounded.
 
 use chronoseal_core::{Duration, Rate};
-use chronoseal_scenario::plan::Accounting;
+use chronoseal_plan::Accounting;
 
 /// Shortest frame without checksum `[byte]`.
 pub const FRAME_LEN_MIN: u32 = 60;

@@ -3,7 +3,7 @@
 
 use chronoseal_core::{Duration, NodeId, Ppm, Rate};
 use chronoseal_media::ethernet::Integration;
-use chronoseal_scenario::plan::*;
+use chronoseal_plan::*;
 
 /// `nodes` stations, no streams, BP 10 ms, GP 0.2 ms, 100 Mbit/s, as published.
 pub fn cluster(nodes: u16) -> Plan {

@@ -2,7 +2,7 @@
 
 use chronoseal_analysis::tdma::{Cluster, curve, frames_max};
 use chronoseal_core::Duration;
-use chronoseal_scenario::plan::Accounting;
+use chronoseal_plan::Accounting;
 
 fn rows<const N: usize>(text: &'static str) -> Vec<[&'static str; N]> {
     let rows: Vec<_> = (text.lines().skip(1))

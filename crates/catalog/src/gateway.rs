@@ -4,7 +4,7 @@ use chronoseal_core::{Duration, NodeId, PortId, StreamId};
 use chronoseal_nodes::container::{ContainedConfig, ContainerConfig};
 use chronoseal_nodes::gateway::{CollectConfig, HandOver, RelayAttack, Route};
 use chronoseal_nodes::{Gateway, GatewayConfig, Protection, SupervisionConfig};
-use chronoseal_scenario::plan::{AttackPlace, CollectPlan, HopPlan, Plan, SegmentId, StreamPlan};
+use chronoseal_plan::{AttackPlace, CollectPlan, HopPlan, Plan, SegmentId, StreamPlan};
 
 use crate::{BuildError, BuildOptions, Prepared, protection};
 

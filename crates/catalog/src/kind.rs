@@ -5,7 +5,7 @@ use chronoseal_core::{Duration, MessagePart, Node, NodeId, Oscillator, Priority,
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::AnyNode;
 use chronoseal_nodes::gateway::Stack;
-use chronoseal_scenario::plan::{Facet, Plan, SegmentId};
+use chronoseal_plan::{Facet, Plan, SegmentId};
 
 use crate::{BuildError, BuildOptions, Prepared, Wire};
 

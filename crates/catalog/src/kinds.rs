@@ -4,18 +4,17 @@ use std::fmt;
 
 use chronoseal_analysis::Infeasible;
 use chronoseal_analysis::segment::{BOUNDS, SegmentBounds};
-use chronoseal_scenario::SegmentKind;
-use chronoseal_scenario::plan::{Plan, SegmentId};
+use chronoseal_plan::{Plan, SegmentId};
 
 use crate::{KINDS, Kind};
 
-/// The kinds of segments that a program knows: three tables, in each of which every kind has a row.
+/// The kinds of segments that a program knows: two tables, in each of which every kind has a row.
 ///
-/// A scenario is read, prepared, bounded, simulated and run live with the same kinds. [`Kinds::BUILT_IN`] are those of
-/// this project; [`Kinds::new`] takes tables of one's own.
+/// A plan is prepared, bounded, simulated and run live with the same kinds. [`Kinds::BUILT_IN`] are those of this project;
+/// [`Kinds::new`] takes tables of one's own. What a scenario may say of each kind is in a table of the parser,
+/// `chronoseal_scenario::KINDS`: a kind without a row there is in no plan.
 #[derive(Clone, Copy)]
 pub struct Kinds {
-    scenario: &'static [&'static dyn SegmentKind],
     catalog: &'static [&'static dyn Kind],
     bounds: &'static [&'static dyn SegmentBounds],
 }
@@ -23,8 +22,6 @@ pub struct Kinds {
 /// One of the tables of [`Kinds`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KindTable {
-    /// What a scenario may say of a segment: rows of [`SegmentKind`].
-    Scenario,
     /// What a segment and its stations are made of: rows of [`Kind`].
     Catalog,
     /// What frames take on a segment at most: rows of [`SegmentBounds`].
@@ -58,24 +55,18 @@ pub enum PrepareError {
 
 impl Kinds {
     /// The kinds of this project.
-    pub const BUILT_IN: Self = Self { scenario: chronoseal_scenario::KINDS, catalog: KINDS, bounds: BOUNDS };
+    pub const BUILT_IN: Self = Self { catalog: KINDS, bounds: BOUNDS };
 
     /// Tables of one's own.
     ///
     /// # Errors
     /// [`MissingRow`] if a kind has a row in one of the tables and none in another.
     pub fn new(
-        scenario: &'static [&'static dyn SegmentKind],
         catalog: &'static [&'static dyn Kind],
         bounds: &'static [&'static dyn SegmentBounds],
     ) -> Result<Self, MissingRow> {
-        let kinds = Self { scenario, catalog, bounds };
+        let kinds = Self { catalog, bounds };
         kinds.check().map(|()| kinds)
-    }
-
-    /// What a scenario may say of each kind.
-    pub const fn scenario(&self) -> &'static [&'static dyn SegmentKind] {
-        self.scenario
     }
 
     /// What segments of each kind are made of.
@@ -90,8 +81,7 @@ impl Kinds {
 
     fn check(&self) -> Result<(), MissingRow> {
         let tables = [
-            (KindTable::Scenario, self.scenario.iter().map(|row| row.name()).collect::<Vec<_>>()),
-            (KindTable::Catalog, self.catalog.iter().map(|row| row.name()).collect()),
+            (KindTable::Catalog, self.catalog.iter().map(|row| row.name()).collect::<Vec<_>>()),
             (KindTable::Bounds, self.bounds.iter().map(|row| row.kind()).collect()),
         ];
         for kind in tables.iter().flat_map(|(_, names)| names) {
@@ -126,7 +116,6 @@ impl KindTable {
     /// The trait that its rows implement.
     const fn implements(self) -> &'static str {
         match self {
-            Self::Scenario => "chronoseal_scenario::SegmentKind",
             Self::Catalog => "chronoseal_catalog::Kind",
             Self::Bounds => "chronoseal_analysis::segment::SegmentBounds",
         }
@@ -136,7 +125,6 @@ impl KindTable {
 impl fmt::Display for KindTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Scenario => "what a scenario may say",
             Self::Catalog => "what segments are made of",
             Self::Bounds => "bounds",
         })
@@ -150,25 +138,19 @@ mod tests {
     #[test]
     fn every_kind_of_the_project_has_all_its_rows() {
         assert_eq!(Kinds::BUILT_IN.check(), Ok(()));
-    }
-
-    #[test]
-    fn the_table_of_the_project_is_recognised_as_that_of_the_scenario_crate() {
-        // By its address: what is made from it once, such as the schema, is made again for any other.
-        assert!(std::ptr::eq(Kinds::BUILT_IN.scenario, chronoseal_scenario::KINDS));
+        let of_scenarios: Vec<&str> = chronoseal_scenario::KINDS.iter().map(|row| row.name()).collect();
+        let of_plans: Vec<&str> = Kinds::BUILT_IN.catalog.iter().map(|row| row.name()).collect();
+        assert_eq!(of_scenarios, of_plans, "a scenario can have the kinds that there are, and no others");
     }
 
     #[test]
     fn a_missing_row_is_reported_with_its_table() {
-        static NO_CAN: [&dyn SegmentKind; 1] = [&chronoseal_scenario::kinds::ethernet::EthernetKind];
         static ONLY_CAN: [&dyn Kind; 1] = [&crate::can::CanKind];
-        let missing = |scenario, catalog, bounds| Kinds::new(scenario, catalog, bounds).expect_err("a row is missing");
+        let missing = |catalog, bounds| Kinds::new(catalog, bounds).expect_err("a row is missing");
         let all = Kinds::BUILT_IN;
-        let error = missing(&NO_CAN, all.catalog, all.bounds);
-        assert_eq!((error.kind.as_str(), error.table), ("can", KindTable::Scenario));
-        let error = missing(all.scenario, &ONLY_CAN, all.bounds);
+        let error = missing(&ONLY_CAN, all.bounds);
         assert_eq!((error.kind.as_str(), error.table), ("ethernet", KindTable::Catalog));
-        let error = missing(all.scenario, all.catalog, &[]);
+        let error = missing(all.catalog, &[]);
         assert_eq!((error.kind.as_str(), error.table), ("can", KindTable::Bounds));
         let text = error.to_string();
         assert!(text.contains("`can`") && text.contains("table of bounds") && text.contains("SegmentBounds"), "{text}");

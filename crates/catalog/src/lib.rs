@@ -5,7 +5,7 @@
 //! frame seen there is.
 //!
 //! [`KINDS`] is the one table of kinds of segments; a new kind is a module here and a row in it. [`Kinds`] is this table
-//! with those of other crates that go with it.
+//! with that of bounds, which goes with it.
 //!
 //! ```
 //! use chronoseal_catalog::Prepared;
@@ -62,7 +62,7 @@ use chronoseal_media::medium::Attachment;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_media::topology::{Absent, Topology};
 use chronoseal_nodes::{AnyNode, Gateway, GatewayConfig, PaceConfig, RecordedSignal};
-use chronoseal_scenario::plan::{AttackPlace, Facet, PayloadPlan, Plan, SegmentId, StreamPlan};
+use chronoseal_plan::{AttackPlace, Facet, PayloadPlan, Plan, SegmentId, StreamPlan};
 
 pub use self::error::BuildError;
 pub use self::kind::{Describe, Description, Kind, LiveHome, LiveLink};

@@ -3,7 +3,7 @@
 use chronoseal_core::StreamId;
 use chronoseal_frameauth::DataId;
 use chronoseal_nodes::Protection;
-use chronoseal_scenario::plan::{DataName, HopPlan, Plan, ProtectionKind};
+use chronoseal_plan::{DataName, HopPlan, Plan, ProtectionKind};
 
 /// What seals and opens the frames of a stream on one of its hops, for a station of any kind.
 ///

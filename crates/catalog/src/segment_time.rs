@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::oscillator::RateDeviation;
 use chronoseal_core::{Duration, Event, EventKind, LocalTime, NodeId, Oscillator, SimTime, StreamId};
-use chronoseal_scenario::plan::SegmentId;
+use chronoseal_plan::SegmentId;
 
 use crate::{Describe, Description, Prepared};
 

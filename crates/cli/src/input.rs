@@ -5,8 +5,7 @@ use std::path::Path;
 use chronoseal_catalog::{PrepareError, Prepared};
 use chronoseal_console::files::{read, read_limited};
 use chronoseal_console::{Format, Trouble};
-use chronoseal_runner::Scenario;
-use chronoseal_scenario::{FileError, Files, Problems};
+use chronoseal_scenario::{FileError, Files, Problems, Scenario};
 
 use crate::arguments::ScenarioFile;
 
@@ -48,8 +47,11 @@ pub(crate) fn checked(text: &str, path: &Path) -> Result<Scenario, Trouble> {
 
 /// A scenario with what its segments work out before a run, or why something does not fit, at its place in the text.
 pub(crate) fn prepare<'s>(scenario: &'s Scenario, path: &Path, format: Format) -> Result<Prepared<'s>, Trouble> {
-    scenario.prepare().map_err(|error| match error {
-        PrepareError::Infeasible(infeasible) => trouble(&scenario.does_not_fit(&infeasible), path, format),
+    Prepared::new(&scenario.plan).map_err(|error| match error {
+        PrepareError::Infeasible(infeasible) => {
+            let problems = scenario.does_not_fit(&infeasible.name, &infeasible.to_string(), &infeasible.advice);
+            trouble(&problems, path, format)
+        }
         error => Trouble(format!("error: {error}")),
     })
 }

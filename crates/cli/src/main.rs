@@ -8,6 +8,7 @@ mod other_program;
 use std::process::ExitCode;
 
 use chronoseal_console::{Printer, ended};
+use chronoseal_scenario::Texts;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
@@ -15,7 +16,7 @@ use crate::arguments::{Arguments, Command};
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if matches!(arguments.command, Command::Agent) {
-        return chronoseal_runner::agent_main();
+        return chronoseal_runner::agent_main(|texts: &Texts| texts.plan().map_err(|problems| problems.render()));
     }
     let printer = Printer::new(arguments.quiet);
     let result = match &arguments.command {

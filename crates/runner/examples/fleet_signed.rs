@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use chronoseal_core::Duration;
+use chronoseal_plan::{OperationCost, Plan, PlatformPlan};
 use chronoseal_runner::drive_plan;
-use chronoseal_scenario::plan::{OperationCost, Plan, PlatformPlan};
 use chronoseal_v2x::crypto::Curve;
 use chronoseal_v2x::vss::Preset;
 use chronoseal_v2x_fleet::road::highway::Highway;

@@ -4,11 +4,11 @@ use chronoseal_catalog::{Prepared, Wire};
 use chronoseal_core::Duration;
 use chronoseal_media::medium::Series;
 use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_plan::{Plan, SegmentId};
 use chronoseal_results::meta::{
     ClockDomainMeta, DeliveryMeta, LinkMeta, ScheduleMeta, SegmentMeta, SlotMeta, TaskMeta,
 };
 use chronoseal_results::rows::{STRANGER_BYTES, STRANGER_FRAMES, SegmentSeries};
-use chronoseal_scenario::plan::{Plan, SegmentId};
 
 /// The description of one segment.
 pub(crate) fn segment(prepared: &Prepared<'_>, id: SegmentId) -> SegmentMeta {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chronoseal_catalog::{BuildError, Prepared, radio};
 use chronoseal_core::{Duration, Event, NodeId, SimTime, Work};
-use chronoseal_scenario::plan::{Plan, PlatformPlan, Radio};
+use chronoseal_plan::{Plan, PlatformPlan, Radio};
 use chronoseal_sim::{Finished, FrameContext, Observer};
 use chronoseal_v2x_fleet::simulation::{FleetConfig, FleetOutcome, FrameSeen, Watch, WatchConfig};
 

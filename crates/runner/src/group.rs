@@ -1,8 +1,8 @@
 //! A group's members while they are out of it.
 
 use chronoseal_core::{DiscardReason, Duration, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_plan::Plan;
 use chronoseal_results::rows::{Absence, EventRow, Outcome, RunRows};
-use chronoseal_scenario::plan::Plan;
 
 /// Leaves out what a member threw away because it could not read it while it was out of the group: that was not meant
 /// for it. It is out from its removal, or from the start where it comes in later, until it takes a key into use after it

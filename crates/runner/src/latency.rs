@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use chronoseal_catalog::{BuildError, Describe, Prepared};
 use chronoseal_core::{Event, EventKind, MessagePart, NodeId, SimTime, StreamId};
+use chronoseal_plan::StreamPlan;
 use chronoseal_results::Distribution;
-use chronoseal_scenario::plan::StreamPlan;
 use chronoseal_sim::{FrameContext, Observer};
 
 use crate::dues::Dues;

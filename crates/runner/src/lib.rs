@@ -1,14 +1,14 @@
 //! Runs a plan on an engine and gathers what a run is: its description, its rows, its summary.
 //!
 //! This is the one place where a plan meets an engine; the command line and the studies both come here. It reads no
-//! clock and opens no file itself.
+//! clock, opens no file itself and knows no text of a scenario: what live stations make their plan from is handed through.
 //!
-//! The types that matter: [`Scenario`], a plan and the texts it came from; [`simulate`] and [`measure`], the two ways to
-//! run one; [`Run`], what both give.
+//! What matters: [`simulate`] and [`measure`], the two ways to run a plan; [`Run`], what both give.
 //!
 //! ```
-//! use chronoseal_runner::{Scenario, simulate};
-//! use chronoseal_scenario::NoFiles;
+//! use chronoseal_catalog::Prepared;
+//! use chronoseal_runner::simulate;
+//! use chronoseal_scenario::{NoFiles, load};
 //!
 //! let text = r#"
 //! schema_version = 2
@@ -29,8 +29,8 @@
 //! period = "10ms"
 //! length = "46B"
 //! "#;
-//! let scenario = Scenario::load("pair.toml", text.as_bytes(), &[], &NoFiles)?;
-//! let prepared = scenario.prepare().expect("one frame fits");
+//! let plan = load("pair.toml", text.as_bytes(), &[], &NoFiles)?;
+//! let prepared = Prepared::new(&plan).expect("one frame fits");
 //! let run = simulate(&prepared, false, &mut |_| true).expect("every part can be built");
 //! assert!(run.summary.deadlines_held());
 //! assert_eq!(run.rows.frames.len(), 10, "nine delivered, one missing while the clocks joined");
@@ -50,7 +50,6 @@ mod messages;
 mod meta;
 mod precision;
 mod record;
-mod scenario;
 mod simulate;
 mod suite_cost;
 mod trace;
@@ -65,7 +64,6 @@ pub use self::fleet::{drive_fleet, drive_plan};
 pub use self::latency::simulated_latencies;
 pub use self::measure::{CanPlaceName, LiveOptions, MeasureError, agent_main, agent_main_with, measure};
 pub use self::meta::{describe, versions};
-pub use self::scenario::Scenario;
 pub use self::simulate::{Simulated, fingerprint, simulate, simulate_followed, tally};
 pub use self::suite_cost::{SuiteCostRow, SuiteCostTable, suite_cost};
 pub use self::trace::{TRACE_LEN_MAX, TraceError, TraceWindow, simulate_traced};

@@ -3,25 +3,25 @@
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_catalog::{BuildError, BuildOptions, Kinds, LiveHome, LiveLink, PrepareError, Prepared};
+use chronoseal_catalog::{BuildError, BuildOptions, Kinds, LiveHome, LiveLink, Prepared};
 use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm};
 use chronoseal_media::medium::Attachment;
+use chronoseal_plan::{AttackPlace, Fidelity, Plan, SegmentId};
 use chronoseal_results::{Direction, Engine, FrameRow};
-use chronoseal_scenario::plan::{AttackPlace, Fidelity, SegmentId};
 use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
 use chronoseal_testbed::{
     AgentCommand, AgentConfig, FactoryError, Home, LiveConfig, LiveError, LiveOutcome, Placement, PortLink,
 };
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::dues::Dues;
 use crate::facts;
 use crate::group::leave_out_removed;
 use crate::record::Waits;
-use crate::scenario::Sources;
 use crate::traffic::PlanTraffic;
 use crate::ways::Ways;
-use crate::{Run, Scenario, describe};
+use crate::{Run, describe};
 
 /// Frames of a live run are made ready this much before their slot, so that waking up is no part of their lateness.
 const LEAD: Duration = Duration::from_us(150);
@@ -53,9 +53,6 @@ pub struct LiveOptions {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeasureError {
-    /// There is no schedule.
-    #[error(transparent)]
-    Prepare(#[from] PrepareError),
     /// Live frames have bytes.
     #[error("fidelity \"timing\" has no bytes to send; write fidelity = \"bytes\", or use --engine sim")]
     NoBytes,
@@ -88,9 +85,10 @@ pub enum MeasureError {
 
 /// What an agent builds its node from.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct NodeConfig {
-    pub(crate) sources: Sources,
-    pub(crate) lead_ps: i64,
+struct NodeConfig<T> {
+    /// The plan is made from these.
+    texts: T,
+    lead_ps: i64,
 }
 
 /// What carries the frames of CAN segments in a live run.
@@ -111,32 +109,38 @@ impl Default for CanPlaceName {
     }
 }
 
-/// Runs a scenario live: every station a process, every frame a real one. `stop` ends it early with what there is.
+/// Runs a plan live: every station a process, every frame a real one. `stop` ends it early with what there is.
+///
+/// Each station's process makes the plan by itself, from the same `texts`: see [`agent_main`].
 ///
 /// # Errors
 /// [`MeasureError`]; a host's refusal says what to do about it.
 ///
 /// # Panics
-/// Never: what is handed to the agents has only text keys and plain values.
-pub fn measure(scenario: &Scenario, options: &LiveOptions, stop: &AtomicBool) -> Result<Run, MeasureError> {
-    let plan = &scenario.plan;
+/// If `texts` cannot be written as JSON.
+pub fn measure(
+    prepared: &Prepared<'_>,
+    texts: &impl Serialize,
+    options: &LiveOptions,
+    stop: &AtomicBool,
+) -> Result<Run, MeasureError> {
+    let plan = prepared.plan();
     if plan.fidelity == Fidelity::Timing {
         return Err(MeasureError::NoBytes);
     }
-    let prepared = scenario.prepare()?;
     for id in plan.segment_ids() {
-        if let Some(reason) = prepared.kind(id).live_refusal(&prepared, id) {
+        if let Some(reason) = prepared.kind(id).live_refusal(prepared, id) {
             return Err(MeasureError::NotLive { segment: plan.segments[id.index()].name.clone(), reason });
         }
     }
     // A node that computes for its slots gets a head start; a bus has no slots.
     let has_slots = plan.segment_ids().any(|segment| prepared.schedule(segment).is_some());
     let lead = if has_slots { LEAD } else { Duration::ZERO };
-    let node_config = NodeConfig { sources: scenario.sources.clone(), lead_ps: lead.as_ps() };
-    let node_config = serde_json::to_vec(&node_config).expect("text keys and plain values only");
+    let node_config = NodeConfig { texts, lead_ps: lead.as_ps() };
+    let node_config = serde_json::to_vec(&node_config).expect("texts can be written as JSON");
 
-    let carriers = Carriers::new(&prepared, options)?;
-    let mut config = LiveConfig::new(agents(&prepared, &carriers), node_config, plan.duration);
+    let carriers = Carriers::new(prepared, options)?;
+    let mut config = LiveConfig::new(agents(prepared, &carriers), node_config, plan.duration);
     config.guests = carriers.guests.iter().map(|(guest, _)| guest.clone()).collect();
     config.capture = options.capture;
     config.fifo = !options.no_fifo;
@@ -144,23 +148,23 @@ pub fn measure(scenario: &Scenario, options: &LiveOptions, stop: &AtomicBool) ->
     config.agent_command.clone_from(&options.agent_command);
 
     let attached: Vec<_> = carriers.guests.iter().map(|(guest, segment)| (guest.attachment, *segment)).collect();
-    let traffic = PlanTraffic::new(&prepared, &attached);
+    let traffic = PlanTraffic::new(prepared, &attached);
     let mut topology = prepared.topology_with(&attached, &|segment| carriers.is_foreign(segment))?;
     let outcome = chronoseal_testbed::run(&config, &mut topology, &traffic, stop)?;
 
-    let mut meta = describe(&prepared, Engine::Live);
+    let mut meta = describe(prepared, Engine::Live);
     meta.clock_source = match has_slots {
         true => "CLOCK_MONOTONIC; arrivals at stations by the kernel's receive stamp".into(),
         false => "CLOCK_MONOTONIC".into(),
     };
     meta.host = host_facts(&outcome);
     let shared: Vec<NodeId> = plan.node_ids().filter(|id| prepared.live_home(*id) == LiveHome::Shared).collect();
-    meta.host.extend(shared_process(&prepared, &shared));
+    meta.host.extend(shared_process(prepared, &shared));
     meta.warnings.extend(outcome.warnings.iter().cloned());
     let mut rows = outcome.rows;
     // What is worked out once for all of them says nothing of what one of them would have to compute.
     rows.work.retain(|row| shared.binary_search(&row.node).is_err());
-    Ways::of(&prepared).settle(plan, Dues::new(&prepared), &mut rows);
+    Ways::of(prepared).settle(plan, Dues::new(prepared), &mut rows);
     leave_out_removed(plan, &mut rows);
     let describers = prepared.describers();
     rows.captures.retain(|row| {
@@ -237,21 +241,31 @@ impl<'p> Carriers<'p> {
     }
 }
 
-/// The life of an agent process, for binaries whose [`LiveOptions::agent_command`] ends up in them.
-pub fn agent_main() -> ExitCode {
-    agent_main_with(Kinds::BUILT_IN)
+/// The life of an agent process, for binaries whose [`LiveOptions::agent_command`] ends up in them. `plan_of` makes the plan of
+/// the controller again, from the texts that it gave to [`measure`].
+pub fn agent_main<T, E>(plan_of: impl Fn(&T) -> Result<Plan, E>) -> ExitCode
+where
+    T: DeserializeOwned,
+    E: Into<FactoryError>,
+{
+    agent_main_with(Kinds::BUILT_IN, plan_of)
 }
 
-/// [`agent_main`] for scenarios with other kinds of segments: those of the controller ([`Scenario::load_with`]).
-pub fn agent_main_with(kinds: Kinds) -> ExitCode {
-    chronoseal_testbed::agent_main_together(|config, ids| build(kinds, config, ids))
+/// [`agent_main`] for plans with other kinds of segments: those that the controller prepared its plan with.
+pub fn agent_main_with<T, E>(kinds: Kinds, plan_of: impl Fn(&T) -> Result<Plan, E>) -> ExitCode
+where
+    T: DeserializeOwned,
+    E: Into<FactoryError>,
+{
+    chronoseal_testbed::agent_main_together(|config, ids| {
+        let config: NodeConfig<T> = serde_json::from_slice(config).map_err(|error| error.to_string())?;
+        let plan = plan_of(&config.texts).map_err(Into::into)?;
+        build(&plan, kinds, Duration::from_ps(config.lead_ps), ids)
+    })
 }
 
-fn build(kinds: Kinds, config: &[u8], ids: &[NodeId]) -> Result<Vec<Box<dyn Node + Send>>, FactoryError> {
-    let config: NodeConfig = serde_json::from_slice(config).map_err(|error| error.to_string())?;
-    let scenario = config.sources.scenario(kinds).map_err(|problems| problems.render())?;
-    let prepared = scenario.prepare().map_err(|infeasible| infeasible.to_string())?;
-    let lead = Duration::from_ps(config.lead_ps);
+fn build(plan: &Plan, kinds: Kinds, lead: Duration, ids: &[NodeId]) -> Result<Vec<Box<dyn Node + Send>>, FactoryError> {
+    let prepared = Prepared::with_kinds(plan, kinds).map_err(|infeasible| infeasible.to_string())?;
     let options = BuildOptions { lead, medium_late_max: BEACON_LATE_MAX, hand_over_max: HAND_OVER_MAX };
     let node = |id: &NodeId| Ok(prepared.node(*id, options).map_err(|error| error.to_string())?);
     ids.iter().map(node).collect()

@@ -3,11 +3,9 @@
 use chronoseal_analysis::segment::{EndBound, Missing, end_to_end};
 use chronoseal_catalog::{Describe, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_plan::{AttackPlace, ChangeKind, HopPlan, NodeKind, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan};
 use chronoseal_results::meta::{BoundMeta, Fact, NodeMeta, NodeRole, StreamMeta};
 use chronoseal_results::{Allowance, ChangeMeta, Engine, GroupMeta, RunMeta};
-use chronoseal_scenario::plan::{
-    AttackPlace, ChangeKind, HopPlan, NodeKind, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan,
-};
 
 use crate::facts;
 

@@ -15,8 +15,8 @@ use chronoseal_catalog::Prepared;
 use chronoseal_core::oscillator::RateDeviation;
 use chronoseal_core::{Duration, Event, EventKind, NodeId, Oscillator, SimTime, StreamId};
 use chronoseal_media::medium::Series;
+use chronoseal_plan::SegmentId;
 use chronoseal_results::{CLOCK_DIFFERENCE, CLOCK_OFFSET};
-use chronoseal_scenario::plan::SegmentId;
 
 /// The clocks of all segments that make their time themselves.
 pub(crate) struct Precision {

@@ -7,8 +7,8 @@ use chronoseal_core::{
     DiscardReason, Duration, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId, Work,
 };
 use chronoseal_media::topology::Topology;
+use chronoseal_plan::Plan;
 use chronoseal_results::rows::{CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, RunRows, WorkRow};
-use chronoseal_scenario::plan::Plan;
 use chronoseal_sim::{FrameContext, Observer};
 
 use crate::dues::Dues;
@@ -55,9 +55,8 @@ pub(crate) struct Waits(Vec<Vec<(u16, Vec<NodeId>)>>);
 
 impl Waits {
     pub(crate) fn of(plan: &Plan) -> Self {
-        let of_stream = |hops: &[chronoseal_scenario::plan::HopPlan]| {
-            hops.iter().map(|hop| (hop.segment.0, hop.to.clone())).collect()
-        };
+        let of_stream =
+            |hops: &[chronoseal_plan::HopPlan]| hops.iter().map(|hop| (hop.segment.0, hop.to.clone())).collect();
         Self(plan.streams.iter().map(|stream| of_stream(&stream.hops)).collect())
     }
 

@@ -2,8 +2,8 @@
 
 use chronoseal_catalog::{BuildError, Prepared};
 use chronoseal_core::SimTime;
+use chronoseal_plan::{Fidelity, Plan};
 use chronoseal_results::Engine;
-use chronoseal_scenario::plan::{Fidelity, Plan};
 use chronoseal_sim::{Fingerprint, Finished, Observer, Tally};
 
 use crate::divide::Divider;

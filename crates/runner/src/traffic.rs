@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use chronoseal_catalog::{Describe, Prepared};
 use chronoseal_core::{NodeId, Priority, SimTime, StreamId};
 use chronoseal_media::medium::Attachment;
+use chronoseal_plan::SegmentId;
 use chronoseal_results::rows::{EventRow, FrameRow};
-use chronoseal_scenario::plan::SegmentId;
 use chronoseal_testbed::{FrameDescription, Traffic};
 
 use crate::facts::Strangers;

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_plan::{DeadlineKind, HopPlan, Plan, StreamPlan};
 use chronoseal_results::Stays;
 use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
-use chronoseal_scenario::plan::{DeadlineKind, HopPlan, Plan, StreamPlan};
 
 use crate::dues::Dues;
 use crate::hops::Hops;

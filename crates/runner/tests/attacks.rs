@@ -13,8 +13,7 @@ use std::time::{Duration, Instant};
 
 use chronoseal_core::{EventKind, NodeId};
 use chronoseal_results::rows::{Outcome, RunRows};
-use chronoseal_runner::{Scenario, agent_main};
-use chronoseal_scenario::NoFiles;
+use chronoseal_scenario::{NoFiles, Scenario};
 
 mod engines;
 mod patience;
@@ -165,7 +164,7 @@ fn scenario(attack: &Attack) -> Scenario {
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("agent") {
-        return agent_main();
+        return engines::agent_main();
     }
     let began = Instant::now();
     // They mostly wait, so many run side by side.

@@ -9,8 +9,7 @@ use std::process::ExitCode;
 
 use chronoseal_core::{DiscardReason, EventKind, StreamId};
 use chronoseal_results::rows::{RunRows, STRANGER_FRAMES};
-use chronoseal_runner::{Scenario, agent_main};
-use chronoseal_scenario::{FileError, Files};
+use chronoseal_scenario::{FileError, Files, Scenario};
 
 mod engines;
 
@@ -110,7 +109,7 @@ fn delivered(rows: &RunRows, stream: u16) -> usize {
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("agent") {
-        return agent_main();
+        return engines::agent_main();
     }
     // 300 frames in the second, a third of them of one identifier.
     for (bridges, expected) in [

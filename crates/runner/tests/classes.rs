@@ -12,7 +12,6 @@ use std::process::ExitCode;
 
 use chronoseal_core::{DiscardReason, StreamId};
 use chronoseal_results::rows::Outcome;
-use chronoseal_runner::agent_main;
 use chronoseal_scenario::NoFiles;
 
 mod engines;
@@ -212,7 +211,7 @@ fn wrong(case: &Case, simulated: &Told, live: &Told) -> Result<(), String> {
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("agent") {
-        return agent_main();
+        return engines::agent_main();
     }
     for case in cases() {
         let simulated = run(Engine::Sim, &case.text).expect("the simulator takes all");

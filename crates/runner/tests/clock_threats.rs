@@ -1,10 +1,11 @@
 //! Attacks on clocks: what they do to the difference of clocks, and what stops them.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::{EventKind, NodeId};
 use chronoseal_results::AttackSummary;
-use chronoseal_runner::{Run, Scenario, simulate};
-use chronoseal_scenario::NoFiles;
+use chronoseal_runner::{Run, simulate};
+use chronoseal_scenario::{NoFiles, Scenario};
 
 /// A star of IEEE 802.1AS without an attack.
 const STAR: &str = r#"
@@ -73,7 +74,7 @@ fn attacked(text: &str, threat: &str) -> Run {
     let text = format!("{text}\n[[threats]]\nname = \"attack\"\n{threat}\n");
     let scenario = Scenario::load("attacked.toml", text.as_bytes(), &[], &NoFiles)
         .unwrap_or_else(|problems| panic!("{problems:?}"));
-    simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap()
+    simulate(&Prepared::new(&scenario.plan).unwrap(), false, &mut |_| true).unwrap()
 }
 
 /// The largest difference of clocks over the run `[ns]`.

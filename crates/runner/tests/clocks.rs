@@ -1,7 +1,8 @@
 //! A clock that starts far off and drifts is back inside its window within a stated number of cycles.
 
-use chronoseal_runner::{Scenario, simulate};
-use chronoseal_scenario::NoFiles;
+use chronoseal_catalog::Prepared;
+use chronoseal_runner::simulate;
+use chronoseal_scenario::{NoFiles, Scenario};
 
 const SCENARIO: &str = r#"
 schema_version = 2
@@ -38,7 +39,7 @@ const CYCLES: i64 = 2;
 #[test]
 fn clocks_5_ms_off_and_100_ppm_apart_keep_their_slots_from_the_second_cycle_on() {
     let scenario = Scenario::load("far-off.toml", SCENARIO.as_bytes(), &[], &NoFiles).unwrap();
-    let run = simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap();
+    let run = simulate(&Prepared::new(&scenario.plan).unwrap(), false, &mut |_| true).unwrap();
     for clock in &run.summary.clocks {
         assert!(clock.acquired_cycles.unwrap() <= CYCLES, "{clock:?}");
         assert!(clock.first_correction_ns.unwrap().abs() > 1_900_000, "{clock:?}");

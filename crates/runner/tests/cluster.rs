@@ -1,8 +1,9 @@
 //! Scenarios whose clocks are kept together by a cluster of AS6802: started from cold, measured against the stated precision.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use chronoseal_runner::{Run, Scenario, simulate};
-use chronoseal_scenario::NoFiles;
+use chronoseal_catalog::Prepared;
+use chronoseal_runner::{Run, simulate};
+use chronoseal_scenario::{NoFiles, Scenario};
 
 const SCENARIO: &str = r#"
 schema_version = 2
@@ -51,7 +52,7 @@ length = "900B"
 
 fn run(text: &str) -> Run {
     let scenario = Scenario::load("cluster.toml", text.as_bytes(), &[], &NoFiles).unwrap();
-    simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap()
+    simulate(&Prepared::new(&scenario.plan).unwrap(), false, &mut |_| true).unwrap()
 }
 
 /// The largest difference of clocks over the run, or by window `[ns]`.
@@ -112,7 +113,7 @@ fn a_run_whose_cluster_never_starts_says_so() {
 fn clocks_that_drift_too_fast_for_the_precision_are_seen() {
     let text = SCENARIO.replace("precision = \"10us\"", "precision = \"1us\"");
     let scenario = Scenario::load("cluster.toml", text.as_bytes(), &[], &NoFiles).unwrap();
-    let prepared = scenario.prepare().unwrap();
+    let prepared = Prepared::new(&scenario.plan).unwrap();
     let tables: Vec<_> = scenario.plan.segment_ids().map(|id| prepared.schedule(id).cloned()).collect();
     let bounds = chronoseal_analysis::segment::bounds(&scenario.plan, &tables, chronoseal_analysis::segment::BOUNDS);
     let risks: Vec<String> = bounds.risks.iter().map(|risk| risk.cause.text(&scenario.plan)).collect();

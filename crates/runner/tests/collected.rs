@@ -11,7 +11,6 @@ use std::process::ExitCode;
 
 use chronoseal_core::{EventKind, StreamId};
 use chronoseal_results::rows::{Direction, FrameRow, Outcome, RunRows};
-use chronoseal_runner::agent_main;
 use chronoseal_scenario::NoFiles;
 use chronoseal_wire::test_bed_header::ETHERTYPE_BEST_EFFORT;
 
@@ -93,7 +92,7 @@ fn count(rows: &RunRows, which: impl Fn(&FrameRow) -> bool) -> usize {
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("agent") {
-        return agent_main();
+        return engines::agent_main();
     }
     for engine in [Engine::Sim, Engine::Live] {
         everything_arrives_in_fewer_frames(engine);

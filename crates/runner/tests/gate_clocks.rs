@@ -2,10 +2,11 @@
 //! lies does to a stream in a window.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::{EventKind, NodeId};
 use chronoseal_results::StreamSummary;
-use chronoseal_runner::{Run, Scenario, simulate};
-use chronoseal_scenario::NoFiles;
+use chronoseal_runner::{Run, simulate};
+use chronoseal_scenario::{NoFiles, Scenario};
 
 /// The class of `brake` has two of ten milliseconds for itself, in which its frames are due by the clock of the grandmaster.
 const SCENARIO: &str = r#"
@@ -59,7 +60,7 @@ deadline = "20ms"
 fn run(text: &str) -> Run {
     let scenario = Scenario::load("gates.toml", text.as_bytes(), &[], &NoFiles)
         .unwrap_or_else(|problems| panic!("{}", problems.render()));
-    simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap()
+    simulate(&Prepared::new(&scenario.plan).unwrap(), false, &mut |_| true).unwrap()
 }
 
 fn stream<'r>(run: &'r Run, name: &str) -> &'r StreamSummary {

@@ -10,7 +10,6 @@ use std::process::ExitCode;
 
 use chronoseal_core::{DiscardReason, EventKind, StoppedBy};
 use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
-use chronoseal_runner::agent_main;
 use chronoseal_scenario::NoFiles;
 
 mod engines;
@@ -78,7 +77,7 @@ fn short_pdus_are_told_apart() {
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("agent") {
-        return agent_main();
+        return engines::agent_main();
     }
     short_pdus_are_told_apart();
     for engine in [Engine::Sim, Engine::Live] {

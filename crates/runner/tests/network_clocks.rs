@@ -4,11 +4,12 @@
 
 use std::fmt::Write as _;
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
 use chronoseal_core::{EventKind, NodeId};
 use chronoseal_results::StreamSummary;
-use chronoseal_runner::{Run, Scenario, simulate};
-use chronoseal_scenario::NoFiles;
+use chronoseal_runner::{Run, simulate};
+use chronoseal_scenario::{NoFiles, Scenario};
 
 const SCENARIO: &str = r#"
 schema_version = 2
@@ -78,7 +79,7 @@ const SLOTS: [&str; 3] = ["across", "back", "from-a-client"];
 fn run(text: &str) -> Run {
     let scenario = Scenario::load("two.toml", text.as_bytes(), &[], &NoFiles)
         .unwrap_or_else(|problems| panic!("{}\n{text}", problems.render()));
-    simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap()
+    simulate(&Prepared::new(&scenario.plan).unwrap(), false, &mut |_| true).unwrap()
 }
 
 fn failing(text: &str, failures: &[(&str, &str, &str)]) -> String {

@@ -6,10 +6,12 @@ use std::fmt::Write as _;
 
 use chronoseal_analysis::segment::{BOUNDS, bounds};
 use chronoseal_analysis::synthesize;
+use chronoseal_catalog::Prepared;
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
 use chronoseal_core::{DiscardReason, Duration, EventKind, NodeId, SimTime};
-use chronoseal_runner::{Run, Scenario, simulate};
-use chronoseal_scenario::{Ethernet, NoFiles, load};
+use chronoseal_plan::Ethernet;
+use chronoseal_runner::{Run, simulate};
+use chronoseal_scenario::{NoFiles, Scenario, load};
 
 const SCENARIO: &str = r#"
 schema_version = 2
@@ -69,7 +71,7 @@ const STATIONS: u16 = 4;
 fn run(text: &str) -> Run {
     let scenario = Scenario::load("two.toml", text.as_bytes(), &[], &NoFiles)
         .unwrap_or_else(|problems| panic!("{}\n{text}", problems.render()));
-    simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap()
+    simulate(&Prepared::new(&scenario.plan).unwrap(), false, &mut |_| true).unwrap()
 }
 
 fn failing(text: &str, failures: &[(&str, &str, &str)]) -> String {

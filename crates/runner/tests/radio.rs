@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{AttackKind, DiscardReason, EventKind};
+use chronoseal_plan::{Plan, RadioSegment};
 use chronoseal_results::Outcome;
-use chronoseal_runner::{LiveOptions, MeasureError, Run, Scenario, fingerprint, measure, simulate};
-use chronoseal_scenario::NoFiles;
-use chronoseal_scenario::plan::{Plan, RadioSegment};
+use chronoseal_runner::{LiveOptions, MeasureError, Run, fingerprint, measure, simulate};
+use chronoseal_scenario::{NoFiles, Scenario};
 use street::{STREET, beyond_the_street};
 
 const ATTACKS: &str = r#"
@@ -121,11 +121,11 @@ fn without_the_table_of_frames_a_run_gives_the_same_bytes() {
 fn one_prepared_plan_runs_the_same_again_and_other_seeds_do_not() {
     let text = STREET.replacen("platform = \"unit\"", "pseudonyms = { policy = \"swap\" }", 1);
     let scenario = scenario(&text.replace("duration = \"3s\"", "duration = \"4s\""));
-    let prepared = scenario.prepare().expect("a radio segment needs no schedule");
+    let prepared = Prepared::new(&scenario.plan).expect("a radio segment needs no schedule");
     let first = fingerprint(&prepared).expect("every part can be built");
     assert_eq!(fingerprint(&prepared).expect("every part can be built"), first);
     let other = scenario.with(&[("seed", "2")]).expect("another seed");
-    let other = other.prepare().expect("a radio segment needs no schedule");
+    let other = Prepared::new(&other.plan).expect("a radio segment needs no schedule");
     assert_ne!(fingerprint(&other).expect("every part can be built"), first);
 }
 
@@ -156,7 +156,9 @@ fn more_stations_than_a_live_run_has_room_for_are_refused_with_the_limit() {
     let (few, many) = ("length = \"300m\", lanes = 2, vehicles = 8", "length = \"2km\", lanes = 4, vehicles = 300");
     let text = STREET.replacen(few, many, 1).replacen("warm_up = \"20s\"", "warm_up = \"60s\"", 1);
     let many = scenario(&text);
-    let refused = measure(&many, &LiveOptions::default(), &AtomicBool::new(false)).expect_err("too many");
+    let prepared = Prepared::new(&many.plan).expect("a radio segment needs no schedule");
+    let refused =
+        measure(&prepared, many.texts(), &LiveOptions::default(), &AtomicBool::new(false)).expect_err("too many");
     assert!(matches!(refused, MeasureError::NotLive { .. }));
     let (said, stations) = (refused.to_string(), many.plan.node_ids().count());
     assert!(said.starts_with(&format!("segment street: {stations} stations")), "{said}");

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use chronoseal_core::{AttackKind, DiscardReason, Duration, EventKind};
 use chronoseal_results::Outcome;
-use chronoseal_runner::{Run, Scenario, agent_main};
-use chronoseal_scenario::NoFiles;
+use chronoseal_runner::Run;
+use chronoseal_scenario::{NoFiles, Scenario};
 
 mod engines;
 mod street;
@@ -25,7 +25,7 @@ const TRIES: usize = 3;
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("agent") {
-        return agent_main();
+        return engines::agent_main();
     }
     stations_hear_each_other_as_they_do_in_the_simulator();
     attackers_are_refused_for_the_same_reasons();

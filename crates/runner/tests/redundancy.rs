@@ -1,8 +1,9 @@
 //! The account of frames that come over networks A and B: each frame counts once, and its copies beside it.
 
+use chronoseal_catalog::Prepared;
 use chronoseal_results::{Account, Copies};
-use chronoseal_runner::{Run, Scenario, simulate};
-use chronoseal_scenario::NoFiles;
+use chronoseal_runner::{Run, simulate};
+use chronoseal_scenario::{NoFiles, Scenario};
 
 /// Of the guide page on redundancy: `altitude` over both networks, `cabin` over A alone, and A fails in the middle.
 fn cockpit() -> String {
@@ -14,7 +15,7 @@ fn cockpit() -> String {
 fn run(text: &str) -> Run {
     let scenario =
         Scenario::load("cockpit.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|p| panic!("{}", p.render()));
-    simulate(&scenario.prepare().expect("nothing has slots"), false, &mut |_| true).expect("it can be built")
+    simulate(&Prepared::new(&scenario.plan).expect("nothing has slots"), false, &mut |_| true).expect("it can be built")
 }
 
 fn account<'r>(run: &'r Run, stream: &str) -> &'r Account {

@@ -11,7 +11,6 @@ use std::process::ExitCode;
 
 use chronoseal_core::{AttackKind, Duration, EventKind, NodeId, TransferFault};
 use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
-use chronoseal_runner::agent_main;
 use chronoseal_scenario::NoFiles;
 
 mod engines;
@@ -42,7 +41,7 @@ fn is_accepted(row: &FrameRow) -> bool {
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("agent") {
-        return agent_main();
+        return engines::agent_main();
     }
     for engine in [Engine::Sim, Engine::Live] {
         hold(engine, "one row", a_message_has_one_row);

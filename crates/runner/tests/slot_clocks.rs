@@ -2,10 +2,11 @@
 //! something is wrong with the clocks.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, EventKind, NodeId, StreamId};
 use chronoseal_results::{StreamSummary, rows::EventRow};
-use chronoseal_runner::{Run, Scenario, simulate};
-use chronoseal_scenario::NoFiles;
+use chronoseal_runner::{Run, simulate};
+use chronoseal_scenario::{NoFiles, Scenario};
 
 const SCENARIO: &str = r#"
 schema_version = 2
@@ -71,7 +72,7 @@ network = { class = { best_effort = {} } }
 fn run(text: &str) -> Run {
     let scenario = Scenario::load("cluster.toml", text.as_bytes(), &[], &NoFiles)
         .unwrap_or_else(|problems| panic!("{}", problems.render()));
-    simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap()
+    simulate(&Prepared::new(&scenario.plan).unwrap(), false, &mut |_| true).unwrap()
 }
 
 /// The same with clocks of IEEE 802.1AS, the best of which drifts.

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeSet;
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::EventKind;
 use chronoseal_results::{AttackSummary, StreamSummary};
-use chronoseal_runner::{Run, Scenario, simulate};
-use chronoseal_scenario::NoFiles;
+use chronoseal_runner::{Run, simulate};
+use chronoseal_scenario::{NoFiles, Scenario};
 
 const STAR: &str = r#"
 schema_version = 2
@@ -47,7 +48,7 @@ length = "1400B"
 fn run(text: &str) -> Run {
     let scenario = Scenario::load("star.toml", text.as_bytes(), &[], &NoFiles)
         .unwrap_or_else(|problems| panic!("{}", problems.render()));
-    simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap()
+    simulate(&Prepared::new(&scenario.plan).unwrap(), false, &mut |_| true).unwrap()
 }
 
 fn attacked(text: &str, threat: &str) -> Run {

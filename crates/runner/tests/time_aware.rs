@@ -1,9 +1,10 @@
 //! Scenarios whose clocks follow a grandmaster (IEEE 802.1AS): started from cold, measured against the stated precision.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::{EventKind, NodeId};
-use chronoseal_runner::{Run, Scenario, simulate};
-use chronoseal_scenario::NoFiles;
+use chronoseal_runner::{Run, simulate};
+use chronoseal_scenario::{NoFiles, Scenario};
 
 const STAR: &str = r#"
 schema_version = 2
@@ -35,7 +36,7 @@ length = "1400B"
 
 fn run(text: &str) -> Run {
     let scenario = Scenario::load("time-aware.toml", text.as_bytes(), &[], &NoFiles).unwrap();
-    simulate(&scenario.prepare().unwrap(), false, &mut |_| true).unwrap()
+    simulate(&Prepared::new(&scenario.plan).unwrap(), false, &mut |_| true).unwrap()
 }
 
 /// A figure of the segment over the whole run.

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, EventKind, SimTime};
 use chronoseal_results::rows::Outcome;
 use chronoseal_results::trace::{Category, Trace};
 use chronoseal_results::{DividedLatency, FrameRow, PartKind};
-use chronoseal_runner::{Run, Scenario, TraceWindow, simulate, simulate_followed, simulate_traced};
-use chronoseal_scenario::{FileError, Files, NoFiles};
+use chronoseal_runner::{Run, TraceWindow, simulate, simulate_followed, simulate_traced};
+use chronoseal_scenario::{FileError, Files, NoFiles, Scenario};
 
 /// The folder of the shipped scenarios.
 struct Shipped;
@@ -25,8 +26,8 @@ impl Files for Shipped {
 fn run(text: &str) -> (Scenario, Run) {
     let scenario = Scenario::load("test.toml", text.as_bytes(), &[], &NoFiles);
     let scenario = scenario.unwrap_or_else(|problems| panic!("{}", problems.render()));
-    let run =
-        simulate_followed(&scenario.prepare().expect("its frames fit"), false, &mut |_| true).expect("it can be built");
+    let run = simulate_followed(&Prepared::new(&scenario.plan).expect("its frames fit"), false, &mut |_| true)
+        .expect("it can be built");
     (scenario, run)
 }
 
@@ -99,8 +100,8 @@ fn in_every_shipped_scenario_the_parts_add_up_to_the_latency_of_each_frame() {
     for (name, sets) in &cases {
         let scenario = Scenario::load(name, shipped(name).as_bytes(), sets, &Shipped);
         let scenario = scenario.unwrap_or_else(|problems| panic!("{}", problems.render()));
-        let run =
-            simulate_followed(&scenario.prepare().expect("it fits"), false, &mut |_| true).expect("it can be built");
+        let run = simulate_followed(&Prepared::new(&scenario.plan).expect("it fits"), false, &mut |_| true)
+            .expect("it can be built");
         adds_up(name, &run);
         kinds.extend(run.summary.divided.iter().flat_map(|one| one.parts.iter().map(|part| part.kind)));
     }
@@ -324,14 +325,15 @@ fn traced(text: &str, from_ms: i64, until_ms: i64) -> (Run, Trace) {
     let scenario = scenario.unwrap_or_else(|problems| panic!("{}", problems.render()));
     let at = |ms| SimTime::ZERO + Duration::from_ms(ms);
     let window = TraceWindow { from: at(from_ms), until: at(until_ms) };
-    let prepared = scenario.prepare().expect("its frames fit");
+    let prepared = Prepared::new(&scenario.plan).expect("its frames fit");
     simulate_traced(&prepared, false, window, &mut |_| true).expect("it can be drawn")
 }
 
 #[test]
 fn a_trace_has_a_slice_for_each_row_and_changes_nothing() {
     let (scenario, followed) = run(VEHICLE);
-    let plain = simulate(&scenario.prepare().expect("it fits"), false, &mut |_| true).expect("it can be built");
+    let plain =
+        simulate(&Prepared::new(&scenario.plan).expect("it fits"), false, &mut |_| true).expect("it can be built");
     assert!(plain.summary.divided.is_empty() && plain.summary.links.is_empty(), "nobody followed its frames");
     let (run, trace) = traced(VEHICLE, 0, 100);
     assert_eq!(run.summary, followed.summary);

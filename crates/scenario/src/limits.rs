@@ -31,7 +31,7 @@ pub const MASTERS_MAX: u32 = 32;
 /// Links of an Ethernet segment.
 pub const LINKS_MAX: u32 = 10_000;
 /// Most entries of a gate control list.
-pub const GATE_ENTRIES_MAX: u32 = 1_024;
+pub const GATE_ENTRIES_MAX: u32 = chronoseal_plan::GATE_ENTRIES_MAX;
 /// Stream filters, stream gates and flow meters of a segment, each.
 pub const STREAM_FILTERS_MAX: u32 = 1_024;
 /// Protections.

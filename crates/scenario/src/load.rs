@@ -5,9 +5,10 @@ use std::cmp::Ordering;
 use toml_edit::DocumentMut;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::kinds::{KINDS, SegmentKind, ethernet};
+use chronoseal_plan::Plan;
+
+use crate::kinds::{KINDS, SegmentKind};
 use crate::mend::mend;
-use crate::plan::Plan;
 use crate::problem::{Code, Problem, Problems};
 use crate::resolve::resolve_with;
 use crate::source::{Node, Source, Step, Value, at, utf8};
@@ -90,7 +91,7 @@ pub fn load_with(
 
 /// A schedule that does not fit, found after the scenario was read: points at the stream, or the task `node/task`, that
 /// finds no place.
-pub fn does_not_fit(spec: &Spec, name: &str, message: &str, help: &str) -> Problems {
+pub(crate) fn does_not_fit(spec: &Spec, name: &str, message: &str, help: &str) -> Problems {
     let stream = spec.streams.iter().position(|stream| {
         let number = name.strip_prefix(&stream.name).and_then(|rest| rest.strip_prefix('.'));
         stream.name == name || (stream.count.is_some() && number.is_some_and(|text| text.parse::<u32>().is_ok()))
@@ -106,7 +107,7 @@ pub fn does_not_fit(spec: &Spec, name: &str, message: &str, help: &str) -> Probl
     };
     let mut problem =
         Problem::new(Code::DoesNotFit, message).label(span, format!("`{name}` finds no place")).help(help);
-    let kind = ethernet::plan::ETHERNET;
+    let kind = chronoseal_plan::ETHERNET;
     let mut scheduled = spec.segments_in_order().into_iter().filter(|(_, segment)| segment.kind() == kind);
     if let (Some((segment, _)), None) = (scheduled.next(), scheduled.next()) {
         let cycle = spec.source.span(at!["segments", segment, kind, "cluster_cycle"]);

@@ -3,10 +3,10 @@
 //! Lines that begin with `#` say where it comes from. `# unit: heading rad` gives a signal's unit.
 
 use chronoseal_core::Duration;
+use chronoseal_plan::{Recording, Sample};
 
 use crate::limits::{DURATION_MAX, SAMPLES_MAX};
 use crate::near::suggest;
-use crate::plan::{Recording, Sample};
 use crate::shape::shortened;
 
 /// A recording of one sample starts again after this.

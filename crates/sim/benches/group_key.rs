@@ -9,7 +9,8 @@
 use chronoseal_catalog::Prepared;
 use chronoseal_core::statistics::median;
 use chronoseal_core::{Event, EventKind, NodeId, SimTime};
-use chronoseal_scenario::{NoFiles, Plan, load};
+use chronoseal_plan::Plan;
+use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{FrameContext, Observer};
 use nix::time::{ClockId, clock_gettime};
 

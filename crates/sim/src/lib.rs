@@ -56,7 +56,7 @@ use chronoseal_catalog::{BuildError, BuildOptions, Prepared};
 use chronoseal_core::{Duration, NodeId, SimTime};
 use chronoseal_media::medium::Medium;
 use chronoseal_media::topology::Topology;
-use chronoseal_scenario::plan::PlatformPlan;
+use chronoseal_plan::PlatformPlan;
 
 /// A simulation that is over.
 pub struct Finished<M, O> {

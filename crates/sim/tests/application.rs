@@ -2,7 +2,7 @@
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime};
-use chronoseal_scenario::plan::Plan;
+use chronoseal_plan::Plan;
 use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{FrameContext, Observer};
 

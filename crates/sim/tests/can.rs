@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, Event, NodeId, SimTime};
-use chronoseal_scenario::plan::{ChangeKind, GroupChange};
-use chronoseal_scenario::{NoFiles, Plan, load};
+use chronoseal_plan::Plan;
+use chronoseal_plan::{ChangeKind, GroupChange};
+use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{Fingerprint, FrameContext, Observer};
 
 /// Events by node and kind.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime};
-use chronoseal_scenario::plan::Plan;
+use chronoseal_plan::Plan;
 use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{FrameContext, Observer};
 

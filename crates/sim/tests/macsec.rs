@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chronoseal_analysis::segment::{BOUNDS, Cause, Harm, bounds};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
-use chronoseal_scenario::plan::Plan;
+use chronoseal_plan::Plan;
 use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{FrameContext, Observer, run};
 

@@ -2,7 +2,7 @@
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime};
-use chronoseal_scenario::plan::{Dispatch, Ethernet, Plan};
+use chronoseal_plan::{Dispatch, Ethernet, Plan};
 use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{Fingerprint, FrameContext, Observer, run};
 use proptest::prelude::*;

@@ -9,7 +9,7 @@ use chronoseal_analysis::segment::{
 use chronoseal_catalog::Prepared;
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
-use chronoseal_scenario::plan::Plan;
+use chronoseal_plan::Plan;
 use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{FrameContext, Observer, run};
 

@@ -7,7 +7,7 @@ use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, SkewRemedy, bounds};
 use chronoseal_analysis::synthesis::{synthesize, verify};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime};
-use chronoseal_scenario::plan::{Ethernet, Plan};
+use chronoseal_plan::{Ethernet, Plan};
 use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{FrameContext, Observer, run};
 

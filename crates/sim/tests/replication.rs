@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, SkewRemedy, bounds};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime};
-use chronoseal_scenario::plan::Plan;
-use chronoseal_scenario::{Ethernet, NoFiles, load};
+use chronoseal_plan::Ethernet;
+use chronoseal_plan::Plan;
+use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{FrameContext, Observer, run};
 
 /// Four switches in a ring; from the pedal to the wheel it is as far one way as the other, and the way over `right` is slower.

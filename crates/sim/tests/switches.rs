@@ -3,7 +3,7 @@
 use chronoseal_analysis::segment::{BOUNDS, Cause, Risk, Why, bounds};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
-use chronoseal_scenario::plan::{Ethernet, Plan};
+use chronoseal_plan::{Ethernet, Plan};
 use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{Fingerprint, Tally, run};
 use proptest::prelude::*;

@@ -6,7 +6,7 @@ use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, bounds};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
-use chronoseal_scenario::plan::Plan;
+use chronoseal_plan::Plan;
 use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{FrameContext, Observer, Tally, run};
 

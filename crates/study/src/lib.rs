@@ -5,8 +5,7 @@
 //! its own. It opens no file but through `results`, and reads no clock.
 //!
 //! [`studies`] lists them; each has a `run` that takes [`StudyOptions`] and gives a [`StudyOutcome`]. The documents of
-//! `chronoseal check`, `chronoseal bench` and `chronoseal v2x fleet` are made here too: no crate below knows both
-//! `report` and what they are about.
+//! `chronoseal bench` and `chronoseal v2x fleet` are made here too, since studies show the same.
 //!
 //! ```
 //! let names: Vec<_> = chronoseal_study::studies().iter().map(|study| study.name).collect();
@@ -14,7 +13,6 @@
 //! ```
 
 pub mod can_group_key;
-mod check;
 mod cost;
 pub mod ethernet_classes;
 mod fleet;
@@ -28,7 +26,6 @@ use chronoseal_report::Document;
 use chronoseal_runner::MeasureError;
 use chronoseal_testbed::AgentCommand;
 
-pub use self::check::{Checked, NoPage, PAGES, Page, check, check_with};
 pub use self::cost::{cost_chart, cost_document, cost_table};
 pub use self::fleet::{FleetRow, fleet_chart, fleet_document, fleet_footnotes, fleet_table};
 

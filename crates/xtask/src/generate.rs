@@ -39,7 +39,10 @@ pub(crate) fn run(root: &Path, mode: Mode) -> TaskResult {
         return Err(Failure::because("crates/cli is missing; generated documents come from its binary"));
     }
     // The second one answers for `pki` and `vss`.
-    process::run(root, &["cargo", "build", "--quiet", "--workspace", "--bin", "chronoseal", "--bin", "chronoseal-v2x"])?;
+    process::run(
+        root,
+        &["cargo", "build", "--quiet", "--workspace", "--bin", "chronoseal", "--bin", "chronoseal-v2x"],
+    )?;
     let program = target_folder(root)?.join("debug/chronoseal");
     let cli = Cli { root: root.to_path_buf(), program: program.to_string_lossy().into_owned() };
 

@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, StreamId};
 use chronoseal_groupkey::Transport;
-use chronoseal_scenario::plan::{Can, CanHop, CanMessage, CanRecording, HopPlan};
+use chronoseal_plan::{Can, CanHop, CanMessage, CanRecording, HopPlan};
 use chronoseal_wire::can::{BitTiming, CanId, Dlc, FrameKind};
 
 use super::burst::Burst;

@@ -1,7 +1,7 @@
 //! Plans of CAN segments, built by hand.
 
 use chronoseal_core::{Duration, NodeId, Rate};
-use chronoseal_scenario::plan::*;
+use chronoseal_plan::*;
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanId, FrameKind};
 
 use crate::testing::cluster;

@@ -28,7 +28,7 @@
 
 use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, StreamId};
-use chronoseal_scenario::plan::{Can, CanMessage, SegmentedPlan};
+use chronoseal_plan::{Can, CanMessage, SegmentedPlan};
 use chronoseal_wire::can::iso_tp::Segments;
 use chronoseal_wire::can::{BitTiming, CanId, FrameBits, FrameKind};
 

@@ -1,5 +1,5 @@
 use chronoseal_frameauth::{Freshness, HashAlgorithm, Profile};
-use chronoseal_scenario::plan::{Accounting, Identity, KeySource, OperationCost, TaskPlan};
+use chronoseal_plan::{Accounting, Identity, KeySource, OperationCost, TaskPlan};
 
 use super::*;
 use crate::testing::{best_effort, equal_frames, network};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
-use chronoseal_scenario::plan::{Plan, StreamPlan};
+use chronoseal_plan::{Plan, StreamPlan};
 
 use super::Span;
 use super::compose::Reached;

@@ -7,7 +7,7 @@ use chronoseal_core::{Duration, StreamId, Work};
 use chronoseal_crypto::symmetric::{BlockMac, CmacAes128};
 use chronoseal_frameauth::{DataId, secoc};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{CAN, Can, CanHop, CanMessage, GatewayPlan, HopPlan, Plan, SegmentId};
+use chronoseal_plan::{CAN, Can, CanHop, CanMessage, GatewayPlan, HopPlan, Plan, SegmentId};
 use chronoseal_wire::can::CanId;
 
 use super::processor::mac_work;

@@ -19,7 +19,7 @@
 //! A PDU waits for `W` at most, and until the processor has sealed and handed over the frame.
 
 use chronoseal_core::{Duration, Ppm, StreamId};
-use chronoseal_scenario::plan::{CollectPlan, HopPlan, Plan};
+use chronoseal_plan::{CollectPlan, HopPlan, Plan};
 
 use super::compose::{Arrival, Arrivals};
 use super::demand::true_period;

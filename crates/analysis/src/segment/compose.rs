@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{HopPlan, Plan, SegmentId, StreamPlan};
+use chronoseal_plan::{HopPlan, Plan, SegmentId, StreamPlan};
 
 use super::alone::{self, Alone};
 use super::collected::Collected;

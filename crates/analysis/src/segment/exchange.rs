@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_scenario::plan::{EXCHANGE_IDS, GroupKeyPlan, HopPlan, Plan, SegmentId, StreamPlan};
+use chronoseal_plan::{EXCHANGE_IDS, GroupKeyPlan, HopPlan, Plan, SegmentId, StreamPlan};
 
 use super::losses::{Cause, Risk};
 use super::processor::Jobs;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::host::HostConfig;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
-use chronoseal_scenario::plan::{HopPlan, SegmentId};
+use chronoseal_plan::{HopPlan, SegmentId};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::compose::{Arrivals, Reached, from_the_air};

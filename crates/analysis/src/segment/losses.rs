@@ -1,7 +1,7 @@
 //! What can keep a frame from arriving in time although its latency has a bound.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_scenario::plan::{Plan, SegmentId, StreamPlan};
+use chronoseal_plan::{Plan, SegmentId, StreamPlan};
 use chronoseal_wire::can::CanId;
 
 use super::ethernet::stream_filters::FilterRisk;

@@ -54,7 +54,7 @@ mod way;
 
 use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{GatewayPlan, HopPlan, Plan, SegmentId, StreamPlan};
+use chronoseal_plan::{GatewayPlan, HopPlan, Plan, SegmentId, StreamPlan};
 
 use crate::can::NoBound;
 

@@ -18,14 +18,14 @@
 //! A gateway that puts several PDUs into one frame keeps the first of them for a time that it is given, which is no work. What seals
 //! and opens that frame is work of the frame's own stream, which is sent as `segment::collected` has it.
 //!
-//! [`GatewayPlan::delay`]: chronoseal_scenario::plan::GatewayPlan::delay
+//! [`GatewayPlan::delay`]: chronoseal_plan::GatewayPlan::delay
 
 use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_frameauth::DataId;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
-use chronoseal_scenario::plan::{DataName, Fidelity, HopPlan, Plan, SegmentId, StreamPlan};
+use chronoseal_plan::{DataName, Fidelity, HopPlan, Plan, SegmentId, StreamPlan};
 
 use super::backlog::Backlog;
 use super::compose::{Arrivals, Reached, from_the_air};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_scenario::plan::{Plan, SegmentId};
+use chronoseal_plan::{Plan, SegmentId};
 
 use super::demand::true_period;
 use super::way::{EndBound, Place, StreamBounds};

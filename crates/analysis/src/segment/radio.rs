@@ -2,7 +2,7 @@
 
 use chronoseal_core::{StreamId, Work};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{HopPlan, Plan, RADIO, Radio, RadioHop, SegmentId};
+use chronoseal_plan::{HopPlan, Plan, RADIO, Radio, RadioHop, SegmentId};
 use chronoseal_v2x_fleet::station::verify_operation;
 
 use super::{Arrivals, HopBound, SegmentBounds, Why, without_bound};

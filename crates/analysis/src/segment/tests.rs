@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
 use chronoseal_frameauth::{Freshness, HashAlgorithm, Profile};
-use chronoseal_scenario::plan::*;
+use chronoseal_plan::*;
 use chronoseal_wire::can::{CanId, FrameKind};
 use chronoseal_wire::container::HeaderType;
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! What a stream takes to its receivers, whole and in parts.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_scenario::plan::{Plan, SegmentId};
+use chronoseal_plan::{Plan, SegmentId};
 
 use super::compose::from_the_air;
 use super::{Span, Why};

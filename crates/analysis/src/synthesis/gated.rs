@@ -6,7 +6,7 @@
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::port::{GateControlList, GateEntry, PortConfig, Selection};
-use chronoseal_scenario::plan::{Copies, Ethernet, EthernetStream, LinkParameters, Plan, PortEnd, Sync};
+use chronoseal_plan::{Copies, Ethernet, EthernetStream, LinkParameters, Plan, PortEnd, Sync};
 use chronoseal_schedule::exchange::Refusal;
 use chronoseal_schedule::gates::GateList;
 use chronoseal_schedule::{Link, LinkProtection, Network, Node, Security, Stream};
@@ -239,7 +239,7 @@ fn wires(view: Ethernet<'_>, ports: &[Port]) -> Result<Network, Refusal> {
         propagation: port.link.propagation_delay,
         protection: protection(port.link),
         processing: if port.into_switch { view.segment.forwarding_delay } else { Duration::ZERO },
-        gate_entries_max: Some(chronoseal_scenario::limits::GATE_ENTRIES_MAX as usize),
+        gate_entries_max: Some(chronoseal_plan::GATE_ENTRIES_MAX as usize),
     });
     let links = links.collect();
     let nodes = nodes.iter().map(|node| Node { name: name(*node), is_bridge: switches.contains(node) }).collect();

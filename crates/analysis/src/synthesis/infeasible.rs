@@ -3,7 +3,7 @@
 use std::fmt;
 
 use chronoseal_core::{Duration, StreamId};
-use chronoseal_scenario::plan::Ethernet;
+use chronoseal_plan::Ethernet;
 use chronoseal_schedule::conflict::irreducible;
 
 use super::needs::{offset, scheduled};

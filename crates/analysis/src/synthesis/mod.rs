@@ -34,8 +34,8 @@
 //! earliest fit can fail where a schedule exists; what it finds is checked by [`verify`].
 //!
 //! [`Board`]: chronoseal_schedule::board::Board
-//! [`Access::SharedSlots`]: chronoseal_scenario::plan::Access::SharedSlots
-//! [`Access::PerLink`]: chronoseal_scenario::plan::Access::PerLink
+//! [`Access::SharedSlots`]: chronoseal_plan::Access::SharedSlots
+//! [`Access::PerLink`]: chronoseal_plan::Access::PerLink
 //! [`Slot::release`]: chronoseal_media::schedule::Slot::release
 //! [`Relay`]: chronoseal_media::schedule::Relay
 
@@ -47,7 +47,7 @@ mod verify;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{Ethernet, EthernetStream, NetworkName};
+use chronoseal_plan::{Ethernet, EthernetStream, NetworkName};
 
 pub use gated::{GatedNetwork, GatedPort, GatedStream, Written, gated_network};
 pub use infeasible::{Infeasible, Reason};

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{Delivery, Relay, ScheduleTable, Slot};
-use chronoseal_scenario::plan::{
-    Access, Dispatch, Ethernet, EthernetSegment, EthernetStream, LinkParameters, NetworkName,
-};
+use chronoseal_plan::{Access, Dispatch, Ethernet, EthernetSegment, EthernetStream, LinkParameters, NetworkName};
 
 use super::Resource;
 use crate::segment::{BOUNDS, Jobs};

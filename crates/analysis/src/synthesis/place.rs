@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, TaskSlot};
-use chronoseal_scenario::plan::{Access, Ethernet, EthernetStream, NetworkName, SwitchHop};
+use chronoseal_plan::{Access, Ethernet, EthernetStream, NetworkName, SwitchHop};
 use chronoseal_schedule::board::{Blocked, Board, Float, Item as Periodic, Limit, Use};
 
 use super::needs::{FrameNeeds, authentication_time, finish_slots, offset, scheduled};

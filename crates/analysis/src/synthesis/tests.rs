@@ -1,7 +1,7 @@
 mod networks;
 
 use chronoseal_frameauth::{DataId, Freshness, HashAlgorithm, Profile};
-use chronoseal_scenario::plan::*;
+use chronoseal_plan::*;
 use proptest::prelude::*;
 
 use super::*;

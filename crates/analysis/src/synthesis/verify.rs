@@ -5,9 +5,7 @@ use std::fmt;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::{Relay, ScheduleTable, Slot};
-use chronoseal_scenario::plan::{
-    Access, Copies, Dispatch, Ethernet, EthernetStream, LinkParameters, NetworkName, SwitchHop,
-};
+use chronoseal_plan::{Access, Copies, Dispatch, Ethernet, EthernetStream, LinkParameters, NetworkName, SwitchHop};
 
 use super::{Resource, authentication_time};
 

@@ -8,7 +8,7 @@ use chronoseal_groupkey::{
     SpareNode, Tree,
 };
 use chronoseal_nodes::KeyAgent;
-use chronoseal_scenario::plan::{ChangeKind, GroupChange, GroupKeyPlan, Plan, SegmentId};
+use chronoseal_plan::{ChangeKind, GroupChange, GroupKeyPlan, Plan, SegmentId};
 
 use crate::BuildError;
 

@@ -5,7 +5,7 @@ use chronoseal_crypto::suite::{Share, Suite, SuiteVisitor};
 use chronoseal_groupkey::adversary::{Adversary, Attack};
 use chronoseal_groupkey::{Settings, Step};
 use chronoseal_nodes::{CanAttacker, CanAttackerConfig, CanAttackerKind, SegmentedAttacker, SegmentedAttackerConfig};
-use chronoseal_scenario::plan::{Can, CanMessage, ExchangeAttack, GroupKeyPlan, Plan, ThreatKind};
+use chronoseal_plan::{Can, CanMessage, ExchangeAttack, GroupKeyPlan, Plan, ThreatKind};
 use chronoseal_wire::can::{CanFrame, CanId, Dlc, StandardId};
 
 use super::{agent, segmented_config};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, MessagePart, NodeId, SimTime, StreamId};
 use chronoseal_frameauth::secoc;
-use chronoseal_scenario::plan::{Can, CanHop};
+use chronoseal_plan::{Can, CanHop};
 use chronoseal_wire::can::iso_tp::Pdu;
 use chronoseal_wire::can::{CanFrameView, CanId};
 

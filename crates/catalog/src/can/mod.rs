@@ -17,7 +17,7 @@ use chronoseal_nodes::can_station::{
 };
 use chronoseal_nodes::gateway::Stack;
 use chronoseal_nodes::{CanStation, Protection};
-use chronoseal_scenario::plan::{CAN, Can, CanMessage, CanRecording, Facet, Plan, SegmentId, stream_key};
+use chronoseal_plan::{CAN, Can, CanMessage, CanRecording, Facet, Plan, SegmentId, stream_key};
 use chronoseal_wire::can::{CanId, FrameKind};
 
 use crate::{

@@ -4,7 +4,7 @@ use chronoseal_core::oscillator::RateDeviation;
 use chronoseal_core::{Duration, NodeId, Oscillator, SimTime};
 use chronoseal_nodes::attacker::{ClockAttack, ClockAttackKind, ForgedGrandmaster, ForgedMaster};
 use chronoseal_nodes::time_aware::Rogue;
-use chronoseal_scenario::plan::{AttackPlace, ClockThreat, Ethernet, ThreatKind, ThreatPlan, TimeAwarePlan};
+use chronoseal_plan::{AttackPlace, ClockThreat, Ethernet, ThreatKind, ThreatPlan, TimeAwarePlan};
 use chronoseal_wire::gptp::{ClockQuality, SystemIdentity};
 use chronoseal_wire::virtual_link;
 

@@ -3,7 +3,7 @@
 use chronoseal_core::{Duration, MessagePart, NodeId, Priority, SimTime, StreamId};
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_nodes::end_system::sub_link_of;
-use chronoseal_scenario::plan::{Ethernet, EthernetStream, LinkParameters, NetworkName};
+use chronoseal_plan::{Ethernet, EthernetStream, LinkParameters, NetworkName};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, Frame, MacAddress, TypeOrLength};
 use chronoseal_wire::gptp::ETHERTYPE_PTP;
 use chronoseal_wire::ipv4::{ETHERTYPE_IPV4, Packet};

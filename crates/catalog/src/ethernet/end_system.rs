@@ -9,7 +9,7 @@ use chronoseal_nodes::end_system::{
 };
 use chronoseal_nodes::reassembly::ReassemblyConfig;
 use chronoseal_nodes::{ClusterConfig, Protection, SyncConfig, TimeAwareConfig};
-use chronoseal_scenario::plan::{
+use chronoseal_plan::{
     Dispatch, Ethernet, EthernetStream, Fidelity, GrandmasterQuality, NetworkName, RecoveryConfig, StreamClass,
     SwitchHop, Sync, TimeAwarePlan, VirtualLink,
 };

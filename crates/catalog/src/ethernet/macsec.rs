@@ -4,7 +4,7 @@ use chronoseal_core::NodeId;
 use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_frameauth::macsec::{ReceiveSa, SecureChannel, TransmitSa};
 use chronoseal_media::ethernet::SecuredLink;
-use chronoseal_scenario::plan::{AttackPlace, Ethernet, Macsec, ThreatKind};
+use chronoseal_plan::{AttackPlace, Ethernet, Macsec, ThreatKind};
 use chronoseal_wire::macsec::{ICV_LEN, Sci};
 use chronoseal_wire::virtual_link;
 

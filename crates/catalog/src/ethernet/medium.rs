@@ -6,7 +6,7 @@ use chronoseal_media::ethernet::{
     RouteHop, Seat, Splice, TimeAwareBridge, TimeAwareBridges,
 };
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{
+use chronoseal_plan::{
     AttackPlace, Copies, Dispatch, Ethernet, EthernetSegment, EthernetStream, FailingLink, GrandmasterQuality,
     LinkFailure, NetworkName, RecoveryConfig, StreamClass, SwitchHop, Sync, ThreatKind, TimeAwarePlan, VirtualLink,
 };

@@ -15,7 +15,7 @@ use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::gateway::{SEQUENCE_LEN, Stack};
 use chronoseal_nodes::{AnyNode, Attack, Attacker, AttackerConfig, EndSystem};
-use chronoseal_scenario::plan::{
+use chronoseal_plan::{
     AttackPlace, ETHERNET, Ethernet, EthernetStream, Facet, FailingLink, GrandmasterQuality, Plan, SegmentId,
     StreamClass, Sync, ThreatKind, ThreatPlan,
 };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chronoseal_core::{Duration, NodeId, Rate};
 use chronoseal_media::ethernet::{Ends, Link, Route, RouteHop};
 use chronoseal_media::port::{GateControlList, PortConfig, SchedulerConfig, Selection};
-use chronoseal_scenario::plan::{Ethernet, EthernetStream, PortEnd, StreamClass};
+use chronoseal_plan::{Ethernet, EthernetStream, PortEnd, StreamClass};
 
 /// The ports that do more than a line by itself, by line. `nodes` are those at the links of stations, which come first.
 pub(super) fn of(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chronoseal_core::NodeId;
 use chronoseal_media::ethernet::{Ends, Link};
 use chronoseal_media::psfp::{PsfpConfig, StreamFilterConfig};
-use chronoseal_scenario::plan::{Ethernet, FilterPlan, Neighbour};
+use chronoseal_plan::{Ethernet, FilterPlan, Neighbour};
 
 /// The filters of each switch that has some. `nodes` are those at the links of stations, which come first.
 pub(super) fn of(view: Ethernet<'_>, links: &[Link], nodes: &[NodeId]) -> BTreeMap<usize, PsfpConfig> {

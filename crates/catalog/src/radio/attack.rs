@@ -1,7 +1,7 @@
 //! Attackers of a plan on a radio channel.
 
 use chronoseal_core::{Node, NodeId};
-use chronoseal_scenario::plan::{Radio, ThreatKind};
+use chronoseal_plan::{Radio, ThreatKind};
 use chronoseal_v2x::vss::Preset;
 use chronoseal_v2x_fleet::attacker::{Attacker, AttackerConfig, AttackerKind};
 use chronoseal_v2x_fleet::road::State;

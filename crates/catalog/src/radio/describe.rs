@@ -1,7 +1,7 @@
 //! What a frame on the air is.
 
 use chronoseal_core::{NodeId, Priority, SimTime, StreamId};
-use chronoseal_scenario::plan::Radio;
+use chronoseal_plan::Radio;
 use chronoseal_v2x_fleet::station::{FrameTable, MessageKind, priority_of};
 
 use crate::{Describe, Description};

@@ -10,7 +10,7 @@ use chronoseal_core::{Node, NodeId};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_media::radio::{Position, RadioChannel};
 use chronoseal_nodes::gateway::Stack;
-use chronoseal_scenario::plan::{AttackerPlace, Facet, Plan, RADIO, Radio, RadioSegment, SegmentId};
+use chronoseal_plan::{AttackerPlace, Facet, Plan, RADIO, Radio, RadioSegment, SegmentId};
 use chronoseal_v2x_fleet::policy::Policy;
 use chronoseal_v2x_fleet::simulation::{Fleet, FleetConfig, FleetError, Place, Post, Rider, StationConfig};
 use chronoseal_v2x_fleet::station::{CHANGE_ACCORD, HANDED_MAX, HandedOn, Maker, StationStack};

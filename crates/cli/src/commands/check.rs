@@ -6,7 +6,7 @@ use chronoseal_console::{Format, Printer, Status, Trouble};
 
 pub(crate) fn run(options: &Check, printer: &Printer) -> Result<Status, Trouble> {
     let scenario = input::scenario(&options.scenario, &[], options.format)?;
-    let checked = chronoseal_study::check(&scenario.plan).map_err(|error| Trouble(format!("error: {error}")))?;
+    let checked = chronoseal_check::check(&scenario.plan).map_err(|error| Trouble(format!("error: {error}")))?;
     // A schedule that does not fit is bad input: the file cannot be run as it is. People are shown why once, at its place in the
     // text, behind what the candidates would need.
     let prepared = input::prepare(&scenario, &options.scenario.file, options.format);

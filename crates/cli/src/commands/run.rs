@@ -9,13 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, SimTime};
+use chronoseal_plan::Fidelity;
 use chronoseal_report::{Document, Held, RunView, html, pair_report, run_report};
 use chronoseal_results::disk::Filling;
 use chronoseal_results::store;
-use chronoseal_runner::{
-    CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Scenario, measure, simulate_followed,
-};
-use chronoseal_scenario::plan::Fidelity;
+use chronoseal_runner::{CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, measure, simulate_followed};
+use chronoseal_scenario::Scenario;
 use chronoseal_testbed::{Placement, cost, interrupt};
 use serde_json::{Value, json};
 
@@ -175,7 +174,7 @@ fn one(
 ) -> Result<FinishedRun, Trouble> {
     if engine == EngineName::Live {
         printer.hint(&format!("running live for {}", scenario.plan.duration));
-        return Ok(measure(scenario, &live_options(options), stop)?);
+        return Ok(measure(prepared, scenario.texts(), &live_options(options), stop)?);
     }
     if let Some(file) = &options.trace {
         return traced::traced(prepared, options, file, printer, stop);

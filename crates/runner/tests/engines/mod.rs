@@ -1,15 +1,22 @@
 //! One run on either engine, for tests with a main of their own: their executable is also the stations' program.
 
+use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_runner::{LiveOptions, MeasureError, Run, Scenario, measure, simulate};
-use chronoseal_scenario::Files;
+use chronoseal_catalog::Prepared;
+use chronoseal_runner::{LiveOptions, MeasureError, Run, measure, simulate};
+use chronoseal_scenario::{Files, Scenario, Texts};
 use chronoseal_testbed::{LiveError, Placement};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Engine {
     Sim,
     Live,
+}
+
+/// The life of a station's process.
+pub(crate) fn agent_main() -> ExitCode {
+    chronoseal_runner::agent_main(|texts: &Texts| texts.plan().map_err(|problems| problems.render()))
 }
 
 /// The scenario `text`, which is one.
@@ -20,12 +27,13 @@ pub(crate) fn load(text: &str, files: &dyn Files) -> Scenario {
 
 /// Runs a scenario and keeps all frames' bytes. `None` where the host refuses, which `CHRONOSEAL_REQUIRE_LIVE=1` makes a failure.
 pub(crate) fn run(engine: Engine, scenario: &Scenario) -> Option<Run> {
+    let prepared = Prepared::new(&scenario.plan).unwrap();
     if engine == Engine::Sim {
-        return Some(simulate(&scenario.prepare().unwrap(), true, &mut |_| true).unwrap());
+        return Some(simulate(&prepared, true, &mut |_| true).unwrap());
     }
     let (no_fifo, placement) = (true, Some(Placement::Free));
     let options = LiveOptions { no_fifo, capture: true, placement, ..LiveOptions::default() };
-    let refusal = match measure(scenario, &options, &AtomicBool::new(false)) {
+    let refusal = match measure(&prepared, scenario.texts(), &options, &AtomicBool::new(false)) {
         Ok(run) => return Some(run),
         Err(MeasureError::Live(LiveError::Start(error))) => error.to_string(),
         Err(MeasureError::Live(error)) if error.is_refusal() => error.to_string(),

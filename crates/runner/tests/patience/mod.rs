@@ -14,7 +14,8 @@ use std::sync::{PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
 
-use chronoseal_runner::{Run, Scenario};
+use chronoseal_runner::Run;
+use chronoseal_scenario::Scenario;
 
 use crate::engines::{self, Engine};
 

@@ -7,15 +7,14 @@ use std::ops::Deref;
 
 use chronoseal_core::Duration;
 use chronoseal_core::random::Jitter;
+use chronoseal_plan::{PlatformId, PlatformPlan};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::SegmentKind;
 use crate::limits::{DELAY_MAX, NAME_LEN_MAX};
 use crate::near::suggest;
-use crate::plan::PlatformId;
 use crate::problem::{Code, Problem, Problems};
-use crate::resolve::FREE;
 use crate::shape::shortened;
 use crate::source::{Step, at};
 use crate::spec::{JitterSpec, Spec};
@@ -123,7 +122,8 @@ impl<'s> Context<'s> {
 
     /// The platform of a name; that it is not there is a problem at `place`. Where it is not, everything is free.
     pub fn platform(&mut self, name: &str, place: &[Step<'_>]) -> PlatformId {
-        let names: Vec<&str> = once(FREE).chain(self.spec.platforms.iter().map(|spec| spec.name.as_str())).collect();
+        let names: Vec<&str> =
+            once(PlatformPlan::FREE).chain(self.spec.platforms.iter().map(|spec| spec.name.as_str())).collect();
         PlatformId(self.find(name, &names, place, "platform", "platforms").unwrap_or(0) as u16)
     }
 

@@ -11,6 +11,7 @@ mod request;
 
 use chronoseal_core::Duration;
 use chronoseal_groupkey::Transport;
+use chronoseal_plan::{Facet, Plan, PlatformId, SegmentId};
 use chronoseal_wire::can::CanId;
 use schemars::JsonSchema;
 use serde_json::Value as Json;
@@ -22,7 +23,6 @@ pub use request::{
     ThreatRequest, TrafficRequest,
 };
 
-use crate::plan::{Facet, Plan, PlatformId, SegmentId};
 use crate::problem::Code;
 
 /// The kinds that a scenario can have. One table at one address, by which it is recognised, whatever crate names it.

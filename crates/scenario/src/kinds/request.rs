@@ -5,10 +5,12 @@ use std::ops::Range;
 use chronoseal_core::{Duration, StreamId};
 use chronoseal_frameauth::DataId;
 use chronoseal_nodes::{Protection, ProtectionError};
+use chronoseal_plan::{
+    AttackPlace, HopPlan, NodePlan, ProtectionKind, ProtectionPlan, SegmentId, StreamPlan, ThreatKind,
+};
 
 use super::{Context, Place, SegmentKind, SegmentParts, Table};
 use crate::load::Files;
-use crate::plan::{AttackPlace, HopPlan, NodePlan, ProtectionKind, ProtectionPlan, SegmentId, StreamPlan, ThreatKind};
 use crate::problem::Code;
 use crate::spec::StreamSpec;
 

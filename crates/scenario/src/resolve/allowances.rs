@@ -1,9 +1,9 @@
 //! Losses that a scenario allows.
 
 use chronoseal_core::{DiscardReason, StreamId};
+use chronoseal_plan::{AllowancePlan, StreamPlan};
 
 use crate::kinds::Context;
-use crate::plan::{AllowancePlan, StreamPlan};
 use crate::problem::Code;
 use crate::source::at;
 

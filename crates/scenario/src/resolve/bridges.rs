@@ -1,10 +1,10 @@
 //! Frames of no stream that gateways pass on whole, by their identifiers.
 
+use chronoseal_plan::{EXCHANGE_IDS, NodePlan, SegmentId, StreamPlan};
 use chronoseal_wire::can::{CanId, IdFilter};
 
 use crate::kinds::can::bridges::filter;
 use crate::kinds::{Context, Place, Segment};
-use crate::plan::{EXCHANGE_IDS, NodePlan, SegmentId, StreamPlan};
 use crate::problem::Code;
 use crate::source::at;
 use crate::spec::{BridgeSpec, GatewaySpec};

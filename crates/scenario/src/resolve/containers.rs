@@ -2,6 +2,10 @@
 
 use chronoseal_core::{Bytes, Duration, NodeId, StreamId};
 use chronoseal_frameauth::NAME_LEN_MAX;
+use chronoseal_plan::{
+    CollectPlan, Contained, DeadlineKind, Facet, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan,
+    StreamPlan,
+};
 use chronoseal_wire::container::HeaderType;
 
 use super::streams::Streams;
@@ -9,10 +13,6 @@ use crate::kinds::{
     CollectRequest, Context, HopParts, HopRequest, OtherFrame, Place, Room, Segment, StreamRequest, Table,
 };
 use crate::limits::{CLUSTER_CYCLE_MAX, PERIOD_MIN};
-use crate::plan::{
-    CollectPlan, Contained, DeadlineKind, Facet, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan,
-    StreamPlan,
-};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::spec::{CollectSpec, ContainerHeaderSpec, FidelitySpec};

@@ -2,15 +2,15 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_frameauth::secoc;
+use chronoseal_plan::{
+    ChangeKind, DeadlineKind, FreshnessPlan, GroupChange, GroupKeyPlan, HopPlan, NodePlan, PayloadPlan, ProtectionId,
+    ProtectionPlan, SegmentId, StreamPlan,
+};
 use chronoseal_wire::can::CanId;
 
 use super::streams::Streams;
 use super::ways::{self, Step, WayError};
 use crate::kinds::{Context, Segment, SynchronisationRequest};
-use crate::plan::{
-    ChangeKind, DeadlineKind, FreshnessPlan, GroupChange, GroupKeyPlan, HopPlan, NodePlan, PayloadPlan, ProtectionId,
-    ProtectionPlan, SegmentId, StreamPlan,
-};
 use crate::problem::Code;
 use crate::source::at;
 use crate::spec::FreshnessMasterSpec;

@@ -1,10 +1,10 @@
 //! What gateways do beside forwarding: they start anew.
 
 use chronoseal_core::Duration;
+use chronoseal_plan::RebootPlan;
 
 use crate::kinds::Context;
 use crate::limits::PERIOD_MIN;
-use crate::plan::RebootPlan;
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::at;

@@ -2,10 +2,10 @@
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_groupkey::Scheme;
+use chronoseal_plan::{ChangeKind, GroupChange, NodePlan};
 
 use super::group_key::group;
 use crate::kinds::{Context, Place};
-use crate::plan::{ChangeKind, GroupChange, NodePlan};
 use crate::problem::Code;
 use crate::spec::{GroupChangeSpec, GroupKeySpec};
 

@@ -3,16 +3,16 @@
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_crypto::suite::SuiteName;
 use chronoseal_groupkey::{FailedRemoval, Installation, OrchestrationSigning, Profile, Scheme, Transport};
+use chronoseal_plan::{
+    ChangeKind, EXCHANGE_IDS, GatewayPlan, GroupKeyPlan, HopPlan, NodePlan, ProtectionPlan, SegmentId, StreamPlan,
+    bridged_from,
+};
 
 use super::group_changes::{Group, newcomers};
 use super::streams::Streams;
 use crate::kinds::can::spec::CanFormatSpec;
 use crate::kinds::{Context, Place, Segment};
 use crate::limits::DURATION_MAX;
-use crate::plan::{
-    ChangeKind, EXCHANGE_IDS, GatewayPlan, GroupKeyPlan, HopPlan, NodePlan, ProtectionPlan, SegmentId, StreamPlan,
-    bridged_from,
-};
 use crate::problem::Code;
 use crate::source::{Step, at};
 use crate::spec::{

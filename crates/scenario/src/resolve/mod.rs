@@ -18,14 +18,12 @@ mod threats;
 mod traffic;
 mod ways;
 
-pub(crate) use platforms::FREE;
-
 use chronoseal_core::StreamId;
+use chronoseal_plan::{Fidelity, Plan, ProtectionId, ProtectionPlan, SegmentPlan, StreamPlan};
 
 use crate::kinds::{Context, KINDS, Segment, SegmentKind};
 use crate::limits::*;
 use crate::load::Files;
-use crate::plan::{Fidelity, Plan, ProtectionId, ProtectionPlan, SegmentPlan, StreamPlan};
 use crate::problem::{Code, Problems};
 use crate::source::at;
 use crate::spec::{FidelitySpec, Spec};

@@ -3,11 +3,11 @@
 use chronoseal_core::random::{self, Purpose, uniform_i64};
 use chronoseal_core::{Bytes, Duration, Ppm};
 use chronoseal_media::host::HostConfig;
+use chronoseal_plan::{ClockPlan, GatewayPlan, NodePlan, PlatformId, PlatformPlan, SegmentId, TaskPlan};
 
 use crate::kinds::ethernet::divisors_help;
 use crate::kinds::{Context, Cycle, Segment};
 use crate::limits::*;
-use crate::plan::{ClockPlan, GatewayPlan, NodePlan, PlatformId, PlatformPlan, SegmentId, TaskPlan};
 use crate::problem::Code;
 use crate::quantity::Frames;
 use crate::shape::shortened;

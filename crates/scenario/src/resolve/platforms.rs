@@ -1,6 +1,7 @@
 //! Platforms: what operations cost where.
 
 use chronoseal_core::Duration;
+use chronoseal_plan::{OperationCost, PlatformPlan};
 use serde::Deserialize;
 
 use super::operations;
@@ -8,13 +9,9 @@ use crate::kinds::Context;
 use crate::limits::*;
 use crate::load::Files;
 use crate::near::suggest;
-use crate::plan::{OperationCost, PlatformPlan};
 use crate::problem::Code;
 use crate::source::at;
 use crate::spec::{CostSpec, PlatformSpec};
-
-/// The platform of nodes that name none.
-pub(crate) const FREE: &str = "free";
 
 /// Platforms of the project: `data/platforms/` says where their figures come from.
 const BUILTIN: &[(&str, &str)] = &[
@@ -42,11 +39,11 @@ impl Context<'_> {
         let mut platforms = vec![PlatformPlan::free()];
         for (i, spec) in specs.iter().enumerate() {
             self.title(&spec.name, at!["platforms", i, "name"], "the platform's name");
-            if spec.name == FREE {
+            if spec.name == PlatformPlan::FREE {
                 self.report(
                     Code::DuplicateName,
                     at!["platforms", i, "name"],
-                    format!("`{FREE}` is the platform on which everything is free"),
+                    format!("`{}` is the platform on which everything is free", PlatformPlan::FREE),
                     "taken",
                     "give it another name",
                 );

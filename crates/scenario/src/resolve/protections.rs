@@ -5,10 +5,10 @@ mod profiles;
 
 use chronoseal_core::Bytes;
 use chronoseal_frameauth::HashAlgorithm;
+use chronoseal_plan::{Identity, KeySource, ProtectionId, ProtectionKind, ProtectionPlan};
 
 use crate::kinds::{Context, Place};
 use crate::limits::*;
-use crate::plan::{Identity, KeySource, ProtectionId, ProtectionKind, ProtectionPlan};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::at;

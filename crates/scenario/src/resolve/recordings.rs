@@ -1,10 +1,11 @@
 //! Recordings: where they are and what of them is used.
 
+use chronoseal_plan::Recording;
+
 use crate::kinds::Context;
 use crate::limits::RECORDING_LEN_MAX;
 use crate::load::Files;
 use crate::near::suggest;
-use crate::plan::Recording;
 use crate::problem::Code;
 use crate::recording::{self, Builtin};
 use crate::source::at;

@@ -1,8 +1,9 @@
 //! Segments.
 
+use chronoseal_plan::{NodePlan, SegmentId};
+
 use crate::kinds::{Context, Place, Segment, SegmentRequest, Table, named};
 use crate::load::Files;
-use crate::plan::{NodePlan, SegmentId};
 use crate::problem::Code;
 use crate::schema::Schema;
 use crate::source::at;

@@ -9,10 +9,12 @@ mod room;
 use std::collections::BTreeMap;
 
 use chronoseal_core::Duration;
+use chronoseal_plan::{
+    DeadlineKind, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan, Recording, StreamPlan,
+};
 
 use crate::kinds::{Context, HopParts, HopRequest, OnSegment, OwnMessage, Place, Rules, Segment, StreamRequest, Table};
 use crate::limits::*;
-use crate::plan::{DeadlineKind, HopPlan, NodePlan, PayloadPlan, ProtectionId, ProtectionPlan, Recording, StreamPlan};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::at;

@@ -3,13 +3,13 @@
 mod clocks;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_plan::{
+    AttackPlace, AttackerPlan, ExchangeAttack, NodePlan, ProtectionPlan, StreamPlan, ThreatKind, ThreatPlan,
+};
 
 use super::streams::Streams;
 use crate::kinds::{Context, Place, Segment, Table, ThreatParts, ThreatRequest};
 use crate::limits::*;
-use crate::plan::{
-    AttackPlace, AttackerPlan, ExchangeAttack, NodePlan, ProtectionPlan, StreamPlan, ThreatKind, ThreatPlan,
-};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::at;

@@ -1,10 +1,10 @@
 //! Recorded traffic that is replayed with its own timing.
 
 use chronoseal_core::{Duration, NodeId};
+use chronoseal_plan::{DeadlineKind, HopPlan, NodePlan, PayloadPlan, ProtectionId, StreamPlan};
 
 use crate::kinds::{Context, Place, Segment, TrafficRequest};
 use crate::load::Files;
-use crate::plan::{DeadlineKind, HopPlan, NodePlan, PayloadPlan, ProtectionId, StreamPlan};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::at;

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::NodeId;
-
-use crate::plan::{NodePlan, SegmentId};
+use chronoseal_plan::{NodePlan, SegmentId};
 
 /// A stream's way over one segment.
 #[derive(Clone, PartialEq, Eq, Debug)]

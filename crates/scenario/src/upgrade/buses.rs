@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Key, Value};
 
+use chronoseal_plan::CAN;
+
 use super::entries::{Entries, all_comments, bare, each, inner, renamed, text, with_comments};
 use crate::kinds::KINDS;
-use crate::kinds::can::plan::CAN;
 use crate::schema::Schema;
 use crate::source::{self, Source, Step};
 use crate::spec::StreamProtectionSpec;

@@ -1,6 +1,7 @@
 //! Frames of no stream that gateways pass on, key exchanges over gateways, and segments of several buses before that.
 
-use chronoseal_scenario::{Code, NoFiles, SegmentId, load, upgrade};
+use chronoseal_plan::SegmentId;
+use chronoseal_scenario::{Code, NoFiles, load, upgrade};
 use chronoseal_wire::can::{CanId, IdFilter};
 
 use crate::protections::{only_problem, plan};

@@ -2,7 +2,8 @@
 
 use chronoseal_core::NodeId;
 use chronoseal_groupkey::Installation;
-use chronoseal_scenario::{Can, Code, FileError, Files, NoFiles, load};
+use chronoseal_plan::Can;
+use chronoseal_scenario::{Code, FileError, Files, NoFiles, load};
 
 const BUS: &str = include_str!("bus.toml");
 

@@ -1,8 +1,9 @@
 //! Attacks on clocks: what they become, and what a person sees for each thing that is wrong.
 
 use chronoseal_core::{Duration, NodeId, Ppm};
-use chronoseal_scenario::plan::{AttackPlace, ClockThreat, RogueGrandmaster, ThreatKind};
-use chronoseal_scenario::{Code, NoFiles, Plan, Problems, load};
+use chronoseal_plan::Plan;
+use chronoseal_plan::{AttackPlace, ClockThreat, RogueGrandmaster, ThreatKind};
+use chronoseal_scenario::{Code, NoFiles, Problems, load};
 
 const SEGMENT: &str = r#"
 schema_version = 2

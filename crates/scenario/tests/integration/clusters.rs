@@ -2,8 +2,9 @@
 
 use crate::support::{changed, plan, refused};
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_scenario::plan::Sync;
-use chronoseal_scenario::{Code, Ethernet};
+use chronoseal_plan::Ethernet;
+use chronoseal_plan::Sync;
+use chronoseal_scenario::Code;
 
 const CLUSTER: &str = r#"
 schema_version = 2

@@ -1,9 +1,10 @@
 //! PDUs of several streams in one frame.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_scenario::{
-    CanHop, Code, CollectPlan, Contained, EthernetHop, HopPlan, Plan, ProtectionId, SegmentId, StreamClass, StreamPlan,
+use chronoseal_plan::{
+    CanHop, CollectPlan, Contained, EthernetHop, HopPlan, Plan, ProtectionId, SegmentId, StreamClass, StreamPlan,
 };
+use chronoseal_scenario::Code;
 use chronoseal_wire::container::HeaderType;
 
 use crate::gateways::with_gateway;

@@ -1,7 +1,8 @@
 //! Messages longer than an Ethernet frame: what they become, and the limits on both sides.
 
 use chronoseal_core::Duration;
-use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, SegmentId, load};
+use chronoseal_plan::{Ethernet, Plan, SegmentId};
+use chronoseal_scenario::{Code, NoFiles, Problems, load};
 
 const SHIPPED: &str = include_str!("../../../../scenarios/camera.toml");
 

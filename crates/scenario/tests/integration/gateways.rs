@@ -1,7 +1,8 @@
 //! What gateways do beside forwarding, and who withholds in them.
 
 use chronoseal_core::{Duration, StreamId};
-use chronoseal_scenario::{AttackPlace, Code, RebootPlan, SegmentId, ThreatKind};
+use chronoseal_plan::{AttackPlace, RebootPlan, SegmentId, ThreatKind};
+use chronoseal_scenario::Code;
 
 use crate::protections::{VEHICLE, only_problem, plan};
 

@@ -5,8 +5,9 @@ use std::time::Duration as StdDuration;
 
 use crate::support::plan;
 use chronoseal_core::Duration;
+use chronoseal_plan::{Ethernet, ProtectionKind, StreamClass};
 use chronoseal_scenario::import::{from_capture, from_csv};
-use chronoseal_scenario::{Code, Ethernet, Problems, ProtectionKind, StreamClass};
+use chronoseal_scenario::{Code, Problems};
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::pcapng::PcapNgWriter;

@@ -2,8 +2,9 @@
 
 use crate::support::plan;
 use chronoseal_core::Duration;
+use chronoseal_plan::Can;
+use chronoseal_scenario::Code;
 use chronoseal_scenario::import::{from_any, from_database, from_recording, warnings};
-use chronoseal_scenario::{Can, Code};
 use chronoseal_wire::can::{CanId, FrameKind};
 use proptest::prelude::*;
 

@@ -1,8 +1,9 @@
 //! A database for each bus and a table of routes become a scenario of several segments.
 
 use crate::support::plan;
+use chronoseal_plan::{Can, SegmentId};
 use chronoseal_scenario::import::{Database, from_databases, warnings};
-use chronoseal_scenario::{Can, Code, Problems, SegmentId};
+use chronoseal_scenario::{Code, Problems};
 
 /// The pedal's bus: its request goes on, the temperature stays.
 const FRONT: &str = r#"VERSION ""

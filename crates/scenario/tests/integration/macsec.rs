@@ -3,7 +3,8 @@
 use crate::support::{changed, plan, refused};
 use chronoseal_core::Duration;
 use chronoseal_frameauth::macsec::{CipherSuite, Confidentiality};
-use chronoseal_scenario::{Code, Ethernet};
+use chronoseal_plan::Ethernet;
+use chronoseal_scenario::Code;
 
 const TWO_SWITCHES: &str = r#"
 schema_version = 2

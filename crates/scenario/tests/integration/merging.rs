@@ -2,8 +2,9 @@
 
 use chronoseal_core::NodeId;
 use chronoseal_groupkey::Scheme;
-use chronoseal_scenario::plan::ChangeKind;
-use chronoseal_scenario::{Code, NoFiles, Plan, Problems, load};
+use chronoseal_plan::ChangeKind;
+use chronoseal_plan::Plan;
+use chronoseal_scenario::{Code, NoFiles, Problems, load};
 
 /// Three members, of whom the third is removed for a time, and two nodes that come in together.
 const MERGING: &str = "schema_version = 2

@@ -1,8 +1,9 @@
 //! Networks A and B: what they become, and what a person sees for each thing that is wrong.
 
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_scenario::plan::{Copies, FailingLink, NetworkName};
-use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, load};
+use chronoseal_plan::{Copies, FailingLink, NetworkName};
+use chronoseal_plan::{Ethernet, Plan};
+use chronoseal_scenario::{Code, NoFiles, Problems, load};
 
 const COCKPIT: &str = include_str!("networks.toml");
 

@@ -1,7 +1,8 @@
 //! `--set path=value`, and JSON.
 
 use chronoseal_core::Duration;
-use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, load};
+use chronoseal_plan::{Ethernet, Plan};
+use chronoseal_scenario::{Code, NoFiles, Problems, load};
 
 use crate::WHOLE;
 

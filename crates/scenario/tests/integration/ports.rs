@@ -2,7 +2,8 @@
 
 use crate::support::plan;
 use chronoseal_core::{Duration, NodeId, Rate};
-use chronoseal_scenario::{Code, Ethernet, NoFiles, PortEnd, Problems, load};
+use chronoseal_plan::{Ethernet, PortEnd};
+use chronoseal_scenario::{Code, NoFiles, Problems, load};
 
 const PORTS: &str = include_str!("ports.toml");
 

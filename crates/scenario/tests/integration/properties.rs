@@ -1,7 +1,8 @@
 //! Whatever comes in: problems or a plan within the limits, never a panic.
 
 use chronoseal_core::Duration;
-use chronoseal_scenario::{Ethernet, NoFiles, Plan, limits, load, upgrade};
+use chronoseal_plan::{Ethernet, Plan};
+use chronoseal_scenario::{NoFiles, limits, load, upgrade};
 use proptest::prelude::*;
 
 use crate::WHOLE;

@@ -1,8 +1,8 @@
 //! Protections of streams over gateways: from end to end or segment by segment, and what each hop has room for.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
-use chronoseal_scenario::{Code, DataName, Ethernet, NoFiles, PayloadPlan, ProtectionId, load};
+use chronoseal_plan::{DataName, Ethernet, PayloadPlan, ProtectionId, relayed_frame_len};
+use chronoseal_scenario::{Code, NoFiles, load};
 
 use crate::protections::{SEALED, VEHICLE, only_problem, plan, sealed};
 

@@ -2,7 +2,8 @@
 
 use chronoseal_frameauth::secoc::{self, FreshnessFormat};
 use chronoseal_frameauth::{Freshness, MacAlgorithm, Profile};
-use chronoseal_scenario::{Code, Identity, KeySource, NoFiles, Plan, Problems, ProtectionId, ProtectionKind, load};
+use chronoseal_plan::{Identity, KeySource, Plan, ProtectionId, ProtectionKind};
+use chronoseal_scenario::{Code, NoFiles, Problems, load};
 
 pub(crate) const VEHICLE: &str = include_str!("vehicle.toml");
 /// The protection of the vehicle's streams that stay on one segment, to be changed.

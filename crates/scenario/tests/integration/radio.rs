@@ -3,7 +3,7 @@
 use crate::support::plan;
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::radio::Position;
-use chronoseal_scenario::plan::{AttackerPlace, Radio, SegmentId};
+use chronoseal_plan::{AttackerPlace, Radio, SegmentId};
 use chronoseal_scenario::{Code, FileError, Files, NoFiles, Problems, load};
 use chronoseal_v2x_fleet::simulation::Rider;
 use chronoseal_v2x_fleet::station::MessageKind;

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::support::{changed, plan, refused};
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_scenario::plan::{Copies, FailingLink, LatentErrors, RecoveryAlgorithm, RecoveryConfig};
-use chronoseal_scenario::{Code, Ethernet};
+use chronoseal_plan::Ethernet;
+use chronoseal_plan::{Copies, FailingLink, LatentErrors, RecoveryAlgorithm, RecoveryConfig};
+use chronoseal_scenario::Code;
 
 const RING: &str = include_str!("replication.toml");
 

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_frameauth::SymmetricKey;
-use chronoseal_scenario::{
-    Ethernet, Fidelity, FileError, Files, KeySource, NoFiles, Plan, ProtectionKind, StreamClass, load,
-};
+use chronoseal_plan::{Ethernet, Fidelity, KeySource, Plan, ProtectionKind, StreamClass};
+use chronoseal_scenario::{FileError, Files, NoFiles, load};
 
 use crate::WHOLE;
 use crate::support::plan;

@@ -1,7 +1,8 @@
 //! Streams in several CAN frames: what they become, and the limits on both sides.
 
 use chronoseal_core::{Bytes, Duration};
-use chronoseal_scenario::{Can, Code, Ethernet, NoFiles, Plan, Problems, SegmentId, SegmentedPlan, load};
+use chronoseal_plan::{Can, Ethernet, Plan, SegmentId, SegmentedPlan};
+use chronoseal_scenario::{Code, NoFiles, Problems, load};
 use chronoseal_wire::can::iso_tp::SeparationTime;
 
 const SHIPPED: &str = include_str!("../../../../scenarios/calibration-block.toml");

@@ -2,7 +2,8 @@
 
 use crate::support::{changed, plan, refused};
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_scenario::{AttackPlace, Can, Code, DeadlineKind, Ethernet, SegmentId, StreamClass};
+use chronoseal_plan::{AttackPlace, Can, DeadlineKind, Ethernet, SegmentId, StreamClass};
+use chronoseal_scenario::Code;
 
 const VEHICLE: &str = include_str!("vehicle.toml");
 

@@ -1,7 +1,8 @@
 //! The scenarios of the project resolve, and mean what their comments say.
 
 use chronoseal_core::{AttackKind, Bytes, Duration};
-use chronoseal_scenario::{AttackPlace, Ethernet, Fidelity, NoFiles, PayloadPlan, Plan, StreamClass, load};
+use chronoseal_plan::{AttackPlace, Ethernet, Fidelity, PayloadPlan, Plan, StreamClass};
+use chronoseal_scenario::{NoFiles, load};
 
 const SHIPPED: [(&str, &str); 8] = [
     ("babbler.toml", include_str!("../../../../scenarios/babbler.toml")),
@@ -31,7 +32,7 @@ fn brake_by_wire_replays_recordings_and_compares_protections() {
     let plan = plan("brake-by-wire.toml");
     assert_eq!(plan.nodes.len(), 4);
     assert_eq!(plan.candidates.len(), 7);
-    let recorded = |stream: &&chronoseal_scenario::StreamPlan| matches!(stream.payload, PayloadPlan::Recorded { .. });
+    let recorded = |stream: &&chronoseal_plan::StreamPlan| matches!(stream.payload, PayloadPlan::Recorded { .. });
     assert_eq!(plan.streams.iter().filter(recorded).count(), 4);
     for recording in &plan.recordings {
         assert!(recording.samples.len() > 100, "{} has {} samples", recording.name, recording.samples.len());

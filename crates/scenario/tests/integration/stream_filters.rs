@@ -3,8 +3,9 @@
 use crate::support::plan;
 use chronoseal_core::{Duration, NodeId, Priority, Rate};
 use chronoseal_media::psfp::StreamGateEntry;
-use chronoseal_scenario::plan::{Neighbour, StreamFilters};
-use chronoseal_scenario::{Code, Ethernet, NoFiles, Plan, Problems, load};
+use chronoseal_plan::{Ethernet, Plan};
+use chronoseal_plan::{Neighbour, StreamFilters};
+use chronoseal_scenario::{Code, NoFiles, Problems, load};
 
 const FILTERS: &str = include_str!("stream_filters.toml");
 

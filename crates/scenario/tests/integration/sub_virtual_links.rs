@@ -2,8 +2,9 @@
 
 use crate::support::{changed, plan, refused};
 use chronoseal_core::Duration;
-use chronoseal_scenario::plan::Neighbour;
-use chronoseal_scenario::{Code, Ethernet, Plan, VirtualLink};
+use chronoseal_plan::Neighbour;
+use chronoseal_plan::{Ethernet, Plan, VirtualLink};
+use chronoseal_scenario::Code;
 
 const AVIONICS: &str = include_str!("virtual_links.toml");
 
@@ -41,7 +42,7 @@ fn text() -> String {
 
 fn links(plan: &Plan) -> Vec<(String, VirtualLink)> {
     let view = Ethernet::first(plan).expect("it has such a segment");
-    let link = |class: chronoseal_scenario::StreamClass| class.virtual_link().copied();
+    let link = |class: chronoseal_plan::StreamClass| class.virtual_link().copied();
     view.streams().filter_map(|stream| Some((stream.stream.name.clone(), link(stream.class)?))).collect()
 }
 

@@ -1,6 +1,7 @@
 //! What tests of many parts of the format do alike.
 
-use chronoseal_scenario::{Code, NoFiles, Plan, Problems, load};
+use chronoseal_plan::Plan;
+use chronoseal_scenario::{Code, NoFiles, Problems, load};
 
 /// The plan of a scenario that is right.
 pub(crate) fn plan(text: &str) -> Plan {

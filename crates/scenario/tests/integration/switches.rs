@@ -1,7 +1,8 @@
 //! Several switches on one Ethernet segment: what their links become, and what a person sees for each thing that is wrong.
 
 use chronoseal_core::{Duration, NodeId, Rate};
-use chronoseal_scenario::{Code, Ethernet, LinkParameters, NoFiles, Plan, StationLink, SwitchHop, Trunk, Wiring, load};
+use chronoseal_plan::{Ethernet, LinkParameters, Plan, StationLink, SwitchHop, Trunk, Wiring};
+use chronoseal_scenario::{Code, NoFiles, load};
 
 use super::WHOLE;
 use crate::support::{changed, plan, refused};

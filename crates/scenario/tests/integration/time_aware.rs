@@ -2,8 +2,9 @@
 
 use crate::support::{changed, plan, refused};
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_scenario::plan::{GrandmasterQuality, Sync};
-use chronoseal_scenario::{Code, Ethernet};
+use chronoseal_plan::Ethernet;
+use chronoseal_plan::{GrandmasterQuality, Sync};
+use chronoseal_scenario::Code;
 use chronoseal_wire::gptp::ClockIdentity;
 
 const TWO_SWITCHES: &str = r#"

@@ -1,12 +1,11 @@
 //! A kind of segment that this crate knows nothing of: two stations, and a wire that takes the same time for every frame.
 
 use chronoseal_core::{Duration, NodeId};
+use chronoseal_plan::{AttackPlace, Facet, Plan};
 use chronoseal_scenario::kinds::{
     Context, HopParts, HopRequest, Room, SegmentParts, SegmentRequest, Step, ThreatParts, ThreatRequest, schema_of,
 };
-use chronoseal_scenario::{
-    AttackPlace, Code, Facet, KINDS, NoFiles, Plan, Problems, Quantity, SegmentKind, load_with, parse_with, schema_with,
-};
+use chronoseal_scenario::{Code, KINDS, NoFiles, Problems, Quantity, SegmentKind, load_with, parse_with, schema_with};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value as Json;

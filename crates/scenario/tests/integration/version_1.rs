@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use chronoseal_scenario::{FileError, Files, Plan, load, upgrade};
+use chronoseal_plan::Plan;
+use chronoseal_scenario::{FileError, Files, load, upgrade};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Whatever the scenarios refer to.

@@ -2,7 +2,8 @@
 
 use crate::support::{changed, plan, refused};
 use chronoseal_core::{Duration, Ppm, Priority};
-use chronoseal_scenario::{Code, Ethernet, Plan, StreamClass, VirtualLink};
+use chronoseal_plan::{Ethernet, Plan, StreamClass, VirtualLink};
+use chronoseal_scenario::Code;
 
 const AVIONICS: &str = include_str!("virtual_links.toml");
 

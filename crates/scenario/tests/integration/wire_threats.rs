@@ -1,8 +1,9 @@
 //! Stations that babble, floods and delays: what they become, and what a person sees for each thing that is wrong.
 
 use chronoseal_core::Duration;
-use chronoseal_scenario::plan::{AttackPlace, ThreatKind, ThreatPlan};
-use chronoseal_scenario::{Code, NoFiles, Plan, load};
+use chronoseal_plan::Plan;
+use chronoseal_plan::{AttackPlace, ThreatKind, ThreatPlan};
+use chronoseal_scenario::{Code, NoFiles, load};
 
 const FILTERS: &str = include_str!("stream_filters.toml");
 

@@ -4,7 +4,7 @@
 
 use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_core::{Duration, statistics};
-use chronoseal_scenario::plan::{Ethernet, Plan};
+use chronoseal_plan::{Ethernet, Plan};
 use chronoseal_scenario::{NoFiles, load};
 
 use super::switched::{below, network, one_of};

@@ -9,7 +9,7 @@ use chronoseal_analysis::synthesis::{GatedNetwork, Written, gated_network};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_scenario::plan::{Ethernet, Plan};
+use chronoseal_plan::{Ethernet, Plan};
 use chronoseal_scenario::{PortGates, with_gates, without_stream};
 use chronoseal_schedule::exchange::scenario::gate_table;
 use chronoseal_schedule::{Infeasible, Options, Problem, Schedule, prove, synthesize};

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use chronoseal_core::random::{self, Purpose};
 use chronoseal_core::{Duration, statistics};
-use chronoseal_scenario::plan::Ethernet;
+use chronoseal_plan::Ethernet;
 use chronoseal_scenario::{NoFiles, load};
 
 use super::ports::{self, GATED};

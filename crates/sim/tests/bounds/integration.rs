@@ -4,7 +4,7 @@
 use chronoseal_analysis::check;
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime};
-use chronoseal_scenario::plan::{Ethernet, EthernetSegment, Plan};
+use chronoseal_plan::{Ethernet, EthernetSegment, Plan};
 use chronoseal_sim::{FrameContext, Observer, run};
 
 use super::switched::{network, plan_of};

@@ -31,7 +31,7 @@ use chronoseal_analysis::segment::{BOUNDS, Bounds, Cause, Place, Risk, Span, Str
 use chronoseal_analysis::{synthesize, verify};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, Duration, StreamId, statistics};
-use chronoseal_scenario::plan::{Ethernet, Plan, SegmentId};
+use chronoseal_plan::{Ethernet, Plan, SegmentId};
 use chronoseal_scenario::{NoFiles, load};
 
 use network::{Network, Scope};

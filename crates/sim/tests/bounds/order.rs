@@ -8,7 +8,7 @@ use chronoseal_analysis::synthesize;
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{Ethernet, Plan};
+use chronoseal_plan::{Ethernet, Plan};
 use chronoseal_scenario::{NoFiles, load};
 
 use super::network::{Network, Scope};

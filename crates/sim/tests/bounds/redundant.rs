@@ -8,7 +8,7 @@ use chronoseal_analysis::segment::{BOUNDS, Cause, bounds};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose};
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
-use chronoseal_scenario::plan::{Copies, Ethernet, Plan, Sync};
+use chronoseal_plan::{Copies, Ethernet, Plan, Sync};
 use chronoseal_sim::{FrameContext, Observer};
 
 use super::secured::secured;

@@ -5,7 +5,7 @@ use chronoseal_analysis::synthesis::{GatedNetwork, Written, gated_network};
 use chronoseal_core::random::{self, Purpose};
 use chronoseal_core::{Duration, SimTime};
 use chronoseal_media::port::{GateControlList, PortConfig};
-use chronoseal_scenario::plan::Ethernet;
+use chronoseal_plan::Ethernet;
 use chronoseal_scenario::{PortGates, with_gates};
 use chronoseal_schedule::exchange::scenario::gates_table;
 use chronoseal_schedule::gates::GateList;

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use chronoseal_catalog::Prepared;
 use chronoseal_core::random::{self, Purpose};
 use chronoseal_core::{Event, EventKind, NodeId, SimTime, StreamId};
-use chronoseal_scenario::plan::{Ethernet, Plan};
+use chronoseal_plan::{Ethernet, Plan};
 use chronoseal_sim::{FrameContext, Observer};
 
 use super::secured::secured;

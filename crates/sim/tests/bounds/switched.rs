@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
 use chronoseal_core::statistics;
-use chronoseal_scenario::plan::Plan;
+use chronoseal_plan::Plan;
 use chronoseal_scenario::{NoFiles, load};
 
 use super::secured::secured;

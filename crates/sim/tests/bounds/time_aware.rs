@@ -11,7 +11,7 @@ use chronoseal_catalog::Prepared;
 use chronoseal_core::random::{self, Purpose};
 use chronoseal_core::{Duration, Event, NodeId, Priority, SimTime, statistics};
 use chronoseal_media::watch::{Passed, Passing};
-use chronoseal_scenario::plan::{Ethernet, Plan};
+use chronoseal_plan::{Ethernet, Plan};
 use chronoseal_scenario::{NoFiles, load};
 use chronoseal_sim::{FrameContext, Observer};
 

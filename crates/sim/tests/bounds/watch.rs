@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_catalog::{Describe, Prepared, SegmentTime};
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
-use chronoseal_scenario::plan::{Ethernet, Plan};
+use chronoseal_plan::{Ethernet, Plan};
 use chronoseal_sim::{FrameContext, Observer};
 
 /// The quickest and the slowest frame at one receiver.
@@ -55,7 +55,7 @@ struct Due {
 impl Watch {
     pub(crate) fn new(prepared: &Prepared<'_>) -> Self {
         let plan = prepared.plan();
-        let clock = |(index, stream): (usize, &chronoseal_scenario::plan::StreamPlan)| Due {
+        let clock = |(index, stream): (usize, &chronoseal_plan::StreamPlan)| Due {
             oscillator: prepared.oscillator(stream.sender),
             offset: stream.application.map_or(stream.offset.unwrap_or_default(), |application| application.phase),
             period: stream.application.map_or(stream.period, |application| application.step()),

@@ -314,7 +314,7 @@ mod tests {
     use chronoseal_groupkey::{Identifier, Step};
     use chronoseal_media::can::CanBus;
     use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
-    use chronoseal_scenario::SegmentId;
+    use chronoseal_plan::SegmentId;
     use chronoseal_sim::{FrameContext, Observer};
     use chronoseal_wire::can::{CanFrameView, CanId};
 

@@ -3,8 +3,9 @@
 use chronoseal_catalog::Prepared;
 use chronoseal_core::NodeId;
 use chronoseal_groupkey::{Profile, Scheme, Transport};
+use chronoseal_plan::Plan;
 use chronoseal_runner::{Run, simulate};
-use chronoseal_scenario::{NoFiles, Plan, load};
+use chronoseal_scenario::{NoFiles, load};
 
 use crate::StudyError;
 

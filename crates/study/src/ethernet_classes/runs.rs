@@ -2,10 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, SimTime};
 use chronoseal_results::rows::Outcome;
-use chronoseal_runner::{Scenario, simulate};
-use chronoseal_scenario::NoFiles;
+use chronoseal_runner::simulate;
+use chronoseal_scenario::{NoFiles, Scenario};
 
 use super::published::Protocol;
 use crate::StudyError;
@@ -111,7 +112,7 @@ impl Question<'_> {
     /// Simulates it; `None` if the study was stopped.
     pub(super) fn ask(&self, stop: &AtomicBool) -> Result<Option<Cell>, StudyError> {
         let scenario = self.scenario()?;
-        let run = simulate(&scenario.prepare()?, false, &mut |_| !stop.load(Ordering::Relaxed))?;
+        let run = simulate(&Prepared::new(&scenario.plan)?, false, &mut |_| !stop.load(Ordering::Relaxed))?;
         if run.rows.interrupted {
             return Ok(None);
         }
@@ -143,7 +144,7 @@ mod tests {
             for saturation in SATURATIONS {
                 let question = Question { class, payload: 1472, saturation, seed: 1, sets: &[] };
                 let scenario = question.scenario().unwrap_or_else(|error| panic!("{class:?}: {error}"));
-                if let Err(error) = scenario.prepare() {
+                if let Err(error) = Prepared::new(&scenario.plan) {
                     panic!("{class:?} at {saturation} %: {error}");
                 }
             }

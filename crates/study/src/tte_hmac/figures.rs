@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use chronoseal_analysis::tdma::{self, Cluster};
 use chronoseal_core::Duration;
+use chronoseal_plan::Accounting;
 use chronoseal_report::{Axis, Cell, Chart, Series, SeriesKind, Table};
-use chronoseal_scenario::plan::Accounting;
 
 use super::frames_max::{Question, frames_max};
 use super::tables::simulated_cell;

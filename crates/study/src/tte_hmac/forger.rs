@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use chronoseal_catalog::Prepared;
 use chronoseal_report::{Cell, Evidence, Mark, Table};
 use chronoseal_results::RunSummary;
 use chronoseal_results::summary::AttackSummary;
@@ -35,7 +36,7 @@ pub(super) fn simulated(seed: u64, stop: &AtomicBool) -> Result<Vec<(&'static st
             let mut sets: Vec<(&str, &str)> = sets.iter().map(|(path, value)| (path.as_str(), *value)).collect();
             sets.push(("seed", &seed));
             let scenario = scenarios::load(scenarios::FORGER, &sets)?;
-            Ok((protection, simulate(&scenario.prepare()?, false, &mut |_| true)?.summary))
+            Ok((protection, simulate(&Prepared::new(&scenario.plan)?, false, &mut |_| true)?.summary))
         })
         .collect()
 }

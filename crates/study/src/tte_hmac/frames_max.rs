@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chronoseal_analysis::synthesis::{explicit, slot_pitch};
 use chronoseal_catalog::{Describe, Prepared};
 use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime};
-use chronoseal_scenario::plan::{Accounting, Ethernet, EthernetHop, Facet, Fidelity, Plan, StreamClass};
+use chronoseal_plan::{Accounting, Ethernet, EthernetHop, Facet, Fidelity, Plan, StreamClass};
 use chronoseal_sim::{FrameContext, Observer};
 
 use super::scenarios;
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use chronoseal_analysis::tdma;
     use chronoseal_core::StreamId;
-    use chronoseal_scenario::plan::{AttackPlace, AttackerPlan, ThreatKind, ThreatPlan};
+    use chronoseal_plan::{AttackPlace, AttackerPlan, ThreatKind, ThreatPlan};
 
     fn question(frame_len: u32, protection: &'static str) -> Question {
         Question {

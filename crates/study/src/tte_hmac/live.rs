@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
 use chronoseal_report::{Document, html, run_report};
 use chronoseal_results::{FrameRow, Outcome, RunRows, RunSummary, StallSummary, store};
@@ -234,7 +235,7 @@ fn one(
         agent_command: options.agent_command.clone(),
         ..Default::default()
     };
-    let Run { meta, summary, rows } = measure(&scenario, &live_options, stop)?;
+    let Run { meta, summary, rows } = measure(&Prepared::new(&scenario.plan)?, scenario.texts(), &live_options, stop)?;
     let folder = options.folder.join("live").join(name);
     store::write(&folder, &meta, &summary, &rows)?;
     let document = run_report(&meta, &summary, &rows);

@@ -11,16 +11,16 @@ mod tables;
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_analysis::candidates;
+use chronoseal_check::candidate_table;
 use chronoseal_core::Duration;
+use chronoseal_plan::Accounting;
 use chronoseal_report::{Block, Cell, Document, Evidence, Held, Section, Table, Verdict};
 use chronoseal_results::RunSummary;
 use chronoseal_runner::{CostTable, processor_cost, versions};
-use chronoseal_scenario::plan::Accounting;
 
 use self::frames_max::Question;
 use self::live::Live;
 use self::published::inconsistencies;
-use crate::check::candidate_table;
 use crate::cost::{cost_chart, cost_table};
 use crate::{Progress, StudyError, StudyOptions, StudyOutcome};
 

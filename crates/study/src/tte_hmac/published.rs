@@ -11,7 +11,7 @@ mod inconsistencies;
 
 use chronoseal_analysis::tdma::{Cluster, frames_max, frames_max_by_transmission, transmission_time_max};
 use chronoseal_core::Duration;
-use chronoseal_scenario::plan::Accounting;
+use chronoseal_plan::Accounting;
 
 pub use inconsistencies::{Inconsistency, claimed_of_tags, inconsistencies};
 

@@ -1,7 +1,6 @@
 //! The scenarios of the study, as they stand in `studies/tte-hmac/scenarios`.
 
-use chronoseal_runner::Scenario;
-use chronoseal_scenario::NoFiles;
+use chronoseal_scenario::{NoFiles, Scenario};
 use chronoseal_wire::ethernet::HEADER_LEN;
 
 use crate::StudyError;
@@ -34,13 +33,15 @@ pub(super) fn load((name, text): (&str, &str), sets: &[(&str, &str)]) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use chronoseal_catalog::Prepared;
+
     use super::*;
 
     #[test]
     fn every_scenario_of_the_study_loads_and_has_a_schedule() {
         for scenario in [CLUSTER, FORGER, FULL, FULL_4, RATE, SLOTS, SWITCH, SWITCH_MODEL] {
             let loaded = load(scenario, &[]).unwrap_or_else(|error| panic!("{error}"));
-            if let Err(error) = loaded.prepare() {
+            if let Err(error) = Prepared::new(&loaded.plan) {
                 panic!("{}: {error}", scenario.0);
             }
         }

@@ -3,12 +3,13 @@
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_analysis::tdma;
+use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
+use chronoseal_plan::Accounting;
 use chronoseal_report::{Cell, Evidence, Mark, Table};
 use chronoseal_results::Distribution;
 use chronoseal_results::summary::{Spread, StreamSummary};
 use chronoseal_runner::simulate;
-use chronoseal_scenario::plan::Accounting;
 
 use super::frames_max::{Question, frame_time_max, frames_max};
 use super::live::{CARRIED_SHARE, Live};
@@ -262,7 +263,7 @@ fn switch_model(frame_len: u32, seed: u64) -> Result<StreamSummary, StudyError> 
     let (length, seed) = (scenarios::length(frame_len), seed.to_string());
     let sets = [("streams.frame.length", length.as_str()), ("streams.frame.protection", protection), ("seed", &seed)];
     let scenario = scenarios::load(scenarios::SWITCH_MODEL, &sets)?;
-    Ok(simulate(&scenario.prepare()?, false, &mut |_| true)?.summary.streams.remove(0))
+    Ok(simulate(&Prepared::new(&scenario.plan)?, false, &mut |_| true)?.summary.streams.remove(0))
 }
 
 /// Table III.

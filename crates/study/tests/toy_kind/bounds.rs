@@ -3,7 +3,7 @@
 use chronoseal_analysis::segment::{Arrivals, HopBound, SegmentBounds};
 use chronoseal_core::{StreamId, Work};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{HopPlan, Plan, SegmentId};
+use chronoseal_plan::{HopPlan, Plan, SegmentId};
 
 use crate::kind;
 use crate::tables::TOY;

@@ -5,7 +5,7 @@ use chronoseal_catalog::{BuildError, BuildOptions, Describe, Description, Kind, 
 use chronoseal_core::{Duration, Node, NodeId, SimTime, StreamId};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::gateway::Stack;
-use chronoseal_scenario::plan::{Facet, HopPlan, Plan, SegmentId, StreamPlan};
+use chronoseal_plan::{Facet, HopPlan, Plan, SegmentId, StreamPlan};
 
 use crate::frame;
 use crate::medium::Toy;

@@ -21,11 +21,14 @@ mod tables;
 use std::process::ExitCode;
 
 use chronoseal_runner::agent_main_with;
+use chronoseal_scenario::Texts;
 
 fn main() -> ExitCode {
     let argument = std::env::args().nth(1);
     if argument.as_deref() == Some("agent") {
-        return agent_main_with(tables::kinds());
+        return agent_main_with(tables::kinds(), |texts: &Texts| {
+            texts.plan_with(&tables::SCENARIO).map_err(|problems| problems.render())
+        });
     }
     let wanted = argument.filter(|argument| !argument.starts_with('-')).unwrap_or_default();
     let tests: &[(&str, fn())] = &[

@@ -1,8 +1,8 @@
 //! The page of `check`: what is to be known of a segment, before what holds from end to end.
 
+use chronoseal_check::Checked;
+use chronoseal_plan::{Plan, SegmentId};
 use chronoseal_report::{Block, Cell, Document, Held, Section, Table, Verdict};
-use chronoseal_scenario::plan::{Plan, SegmentId};
-use chronoseal_study::Checked;
 
 use crate::kind;
 

@@ -1,20 +1,19 @@
 //! What is bad: frames, scenarios, tables with a row too few, drivers.
 
 use chronoseal_catalog::{KindTable, Kinds, PrepareError, Prepared};
+use chronoseal_check::check;
 use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{
     Command, DiscardReason, Duration, EventKind, Input, LocalTime, Node, NodeId, Output, PortId, StreamId,
 };
 use chronoseal_nodes::gateway::{HandOver, Mark, Pdu, Stack};
-use chronoseal_runner::Scenario;
-use chronoseal_scenario::plan::SegmentId;
-use chronoseal_scenario::{Code, KINDS, NoFiles, Problems};
-use chronoseal_study::check;
+use chronoseal_plan::SegmentId;
+use chronoseal_scenario::{Code, NoFiles, Problems, Scenario};
 
 use crate::frame::{self, PDU_LEN_MAX};
 use crate::runs::{TWO, load};
 use crate::station::{Listener, Station, StationConfig, Talker};
-use crate::tables::{TOY, kinds};
+use crate::tables::{SCENARIO, TOY, kinds};
 
 pub(crate) fn a_frame_is_read_as_it_was_written() {
     for pdu in [&[1, 2, 3][..], &[9; PDU_LEN_MAX]] {
@@ -35,7 +34,7 @@ fn framed(number: u8, pdu: &[u8]) -> Vec<u8> {
 }
 
 fn problems(text: &str) -> Problems {
-    Scenario::load_with(kinds(), "two.toml", text.as_bytes(), &[], &NoFiles).expect_err("it is wrong")
+    Scenario::load_with(&SCENARIO, "two.toml", text.as_bytes(), &[], &NoFiles).expect_err("it is wrong")
 }
 
 pub(crate) fn what_is_wrong_with_a_scenario_is_reported() {
@@ -67,19 +66,18 @@ pub(crate) fn what_is_wrong_with_a_scenario_is_reported() {
     ] {
         load(&TWO.replacen(old, new, 1));
     }
-    // Nobody else knows the kind.
-    let error = Scenario::load("two.toml", TWO.as_bytes(), &[], &NoFiles).expect_err("the kind is not built in");
-    assert!(error.render().contains("toy"), "{}", error.render());
 }
 
 pub(crate) fn a_row_that_is_missing_is_reported() {
+    // Nobody else knows the kind.
+    let error = Scenario::load("two.toml", TWO.as_bytes(), &[], &NoFiles).expect_err("the kind is not built in");
+    assert!(error.render().contains("toy"), "{}", error.render());
     let built_in = Kinds::BUILT_IN;
-    for (scenario, catalog, bounds, table) in [
-        (KINDS, kinds().catalog(), kinds().bounds(), KindTable::Scenario),
-        (kinds().scenario(), built_in.catalog(), kinds().bounds(), KindTable::Catalog),
-        (kinds().scenario(), kinds().catalog(), built_in.bounds(), KindTable::Bounds),
+    for (catalog, bounds, table) in [
+        (built_in.catalog(), kinds().bounds(), KindTable::Catalog),
+        (kinds().catalog(), built_in.bounds(), KindTable::Bounds),
     ] {
-        let error = Kinds::new(scenario, catalog, bounds).expect_err("a row is missing");
+        let error = Kinds::new(catalog, bounds).expect_err("a row is missing");
         assert_eq!((error.kind.as_str(), error.table), (TOY, table), "{error}");
         let text = error.to_string();
         assert!(text.contains("`toy`") && text.contains(&table.to_string()), "{text}");
@@ -148,7 +146,7 @@ pub(crate) fn an_attack_on_it_is_refused() {
     assert!(problems.list().iter().any(|problem| problem.code == Code::NotYet), "{}", problems.render());
     // Nor is there an attacker in the catalog.
     let scenario = load(TWO);
-    let prepared = scenario.prepare().unwrap();
+    let prepared = Prepared::with_kinds(&scenario.plan, kinds()).unwrap();
     let segment = SegmentId(0);
     assert!(prepared.kind(segment).attacker(&prepared, segment, NodeId(0)).is_err(), "nobody attacks there");
 }

@@ -2,19 +2,20 @@
 
 use std::sync::atomic::AtomicBool;
 
+use chronoseal_catalog::Prepared;
+use chronoseal_check::{PAGES as BUILT_IN_PAGES, check_with};
 use chronoseal_core::{Duration, EventKind};
 use chronoseal_report::{TerminalStyle, html, run_report, terminal};
 use chronoseal_results::capture::write_capture;
 use chronoseal_results::{FrameRow, Outcome, store};
-use chronoseal_runner::{LiveOptions, MeasureError, Run, Scenario, fingerprint, measure, simulate};
-use chronoseal_scenario::NoFiles;
-use chronoseal_study::{PAGES as BUILT_IN_PAGES, check_with};
+use chronoseal_runner::{LiveOptions, MeasureError, Run, fingerprint, measure, simulate};
+use chronoseal_scenario::{NoFiles, Scenario};
 use chronoseal_testbed::{LiveError, Placement};
 use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
 use pcap_file::pcapng::{Block, PcapNgReader};
 
 use crate::kind::LINK_TYPE;
-use crate::tables::{PAGES, kinds};
+use crate::tables::{PAGES, SCENARIO, kinds};
 use crate::{frame, station};
 
 pub(crate) const TWO: &str = include_str!("two.toml");
@@ -24,20 +25,22 @@ const FRAMES: usize = 100;
 
 /// A scenario that may have segments of the toy.
 pub(crate) fn load(text: &str) -> Scenario {
-    Scenario::load_with(kinds(), "toy.toml", text.as_bytes(), &[], &NoFiles)
+    Scenario::load_with(&SCENARIO, "toy.toml", text.as_bytes(), &[], &NoFiles)
         .unwrap_or_else(|problems| panic!("{}", problems.render()))
 }
 
 /// Simulates it and keeps its frames.
 fn simulated(text: &str) -> Run {
-    simulate(&load(text).prepare().unwrap(), true, &mut |_| true).unwrap()
+    simulate(&Prepared::with_kinds(&load(text).plan, kinds()).unwrap(), true, &mut |_| true).unwrap()
 }
 
 /// Runs it live; `None` where the host refuses.
 fn live(text: &str) -> Option<Run> {
     let options =
         LiveOptions { capture: true, no_fifo: true, placement: Some(Placement::Free), ..LiveOptions::default() };
-    match measure(&load(text), &options, &AtomicBool::new(false)) {
+    let scenario = load(text);
+    let prepared = Prepared::with_kinds(&scenario.plan, kinds()).unwrap();
+    match measure(&prepared, scenario.texts(), &options, &AtomicBool::new(false)) {
         Ok(run) => Some(run),
         Err(MeasureError::Live(LiveError::Start(error))) => {
             assert_ne!(std::env::var("CHRONOSEAL_REQUIRE_LIVE").as_deref(), Ok("1"), "no station starts: {error}");
@@ -71,7 +74,7 @@ fn is_within_bounds(run: &Run) {
 
 pub(crate) fn a_simulation_is_the_same_twice() {
     let scenario = load(TWO);
-    let prepared = scenario.prepare().unwrap();
+    let prepared = Prepared::with_kinds(&scenario.plan, kinds()).unwrap();
     assert_eq!(fingerprint(&prepared).unwrap(), fingerprint(&prepared).unwrap());
     let run = simulated(TWO);
     assert_eq!(run.meta.fingerprint.as_deref(), Some(fingerprint(&prepared).unwrap().as_str()));

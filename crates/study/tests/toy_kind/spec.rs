@@ -1,10 +1,11 @@
 //! What a scenario may say of the toy, and what becomes of it in the plan.
 
 use chronoseal_core::Duration;
+use chronoseal_plan::Facet;
 use chronoseal_scenario::kinds::{
     Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, SegmentParts, SegmentRequest, Step, schema_of,
 };
-use chronoseal_scenario::{Code, Facet, Quantity, SegmentKind};
+use chronoseal_scenario::{Code, Quantity, SegmentKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value as Json;

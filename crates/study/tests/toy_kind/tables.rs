@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use chronoseal_analysis::segment::SegmentBounds;
 use chronoseal_catalog::{Kind, Kinds};
-use chronoseal_scenario::SegmentKind;
-use chronoseal_study::Page;
+use chronoseal_check::Page;
+use chronoseal_scenario::{KINDS, SegmentKind};
 
 use crate::bounds::ToyBounds;
 use crate::kind::ToyKind;
@@ -15,7 +15,8 @@ use crate::spec::ToyScenario;
 /// The name of the kind: in scenarios, as in `[segments.NAME.toy]`, and in every table.
 pub(crate) const TOY: &str = "toy";
 
-static SCENARIO: LazyLock<Vec<&dyn SegmentKind>> = LazyLock::new(|| beside(Kinds::BUILT_IN.scenario(), &ToyScenario));
+/// Every kind there is, for whoever reads a scenario.
+pub(crate) static SCENARIO: LazyLock<Vec<&dyn SegmentKind>> = LazyLock::new(|| beside(KINDS, &ToyScenario));
 static CATALOG: LazyLock<Vec<&dyn Kind>> = LazyLock::new(|| beside(Kinds::BUILT_IN.catalog(), &ToyKind));
 static BOUNDS: LazyLock<Vec<&dyn SegmentBounds>> = LazyLock::new(|| beside(Kinds::BUILT_IN.bounds(), &ToyBounds));
 
@@ -27,7 +28,7 @@ fn beside<T: Copy>(built_in: &[T], own: T) -> Vec<T> {
 /// The pages of `check`.
 pub(crate) const PAGES: [(&str, Page); 1] = [(TOY, page::page)];
 
-/// Every kind there is.
+/// Every kind there is, for all that is done with a plan.
 pub(crate) fn kinds() -> Kinds {
-    Kinds::new(&SCENARIO, &CATALOG, &BOUNDS).expect("each kind has a row in each table")
+    Kinds::new(&CATALOG, &BOUNDS).expect("each kind has a row in each table")
 }

@@ -46,9 +46,7 @@ fn times(back_end: Result<BackEnd, HsmError>) -> Result<Samples, HsmError> {
 #[non_exhaustive]
 pub enum OtherBuildError {
     /// It is not there.
-    #[error(
-        "not built: cargo build --profile {profile} -p chronoseal-v2x-load --bin chronoseal-v2x-timing"
-    )]
+    #[error("not built: cargo build --profile {profile} -p chronoseal-v2x-load --bin chronoseal-v2x-timing")]
     NotBuilt {
         /// Profile of cargo it was looked for under.
         profile: String,

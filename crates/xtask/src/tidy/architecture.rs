@@ -50,8 +50,10 @@ const PLACES: &[Place] = &[
     Place { name: "v2x-aws-lc", uses: &["v2x"], touches: &[] },
     Place { name: "nodes", uses: IN_STATIONS, touches: &[] },
     Place { name: "v2x-fleet", uses: &["core", "media", "nodes", "v2x", "wire"], touches: &[] },
-    Place { name: "scenario", uses: PROTOCOLS, touches: &[] },
-    Place { name: "analysis", uses: WITH_SCENARIO, touches: &[] },
+    Place { name: "plan", uses: PROTOCOLS, touches: &[] },
+    // The parser: whatever stands below it here does without, but studies and the command line.
+    Place { name: "scenario", uses: WITH_PLAN, touches: &[] },
+    Place { name: "analysis", uses: WITH_SCHEDULES, touches: &[] },
     // What both drivers build from a plan, so that neither has its own version.
     Place { name: "catalog", uses: WITH_ANALYSIS, touches: &[] },
     Place { name: "results", uses: &["core"], touches: &[Files] },
@@ -61,8 +63,10 @@ const PLACES: &[Place] = &[
     Place { name: "report", uses: &["core", "results"], touches: &[] },
     // Where a plan meets an engine, for command line and studies.
     Place { name: "runner", uses: WITH_DRIVERS, touches: &[] },
+    // The pages of `check`, for command line and studies.
+    Place { name: "check", uses: WITH_REPORT, touches: &[] },
     // A published work as code: what its tables hold and how each is made.
-    Place { name: "study", uses: WITH_REPORT, touches: &[] },
+    Place { name: "study", uses: WITH_CHECK, touches: &[] },
     // How programs print and fail; folders for results.
     Place { name: "console", uses: &["report", "results", "study", "testbed"], touches: &[Files] },
     Place { name: "v2x-study", uses: OF_V2X, touches: &[] },
@@ -73,60 +77,66 @@ const PLACES: &[Place] = &[
 ];
 
 const IN_STATIONS: &[&str] = &["core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media"];
+#[rustfmt::skip]
 const PROTOCOLS: &[&str] = &[
-    "core",
-    "wire",
-    "crypto",
-    "frameauth",
-    "groupkey",
-    "clocksync",
-    "media",
-    "nodes",
-    "recordings",
-    "v2x",
-    "v2x-fleet",
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "v2x-fleet",
 ];
 #[rustfmt::skip]
-const WITH_SCENARIO: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "schedule", "scenario",
+const WITH_PLAN: &[&str] = &[
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "plan",
+    "v2x", "v2x-fleet",
+];
+#[rustfmt::skip]
+const WITH_SCHEDULES: &[&str] = &[
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "schedule", "plan",
     "v2x", "v2x-fleet",
 ];
 /// A segment with slots has a table before it is built.
 #[rustfmt::skip]
 const WITH_ANALYSIS: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "scenario", "analysis",
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "plan", "analysis",
     "v2x", "v2x-fleet",
 ];
 #[rustfmt::skip]
 const OF_A_DRIVER: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "scenario", "catalog", "results",
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "plan", "catalog", "results",
     "v2x", "v2x-fleet",
 ];
 #[rustfmt::skip]
 const WITH_DRIVERS: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "scenario", "analysis",
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "plan", "analysis",
     "catalog", "results", "sim", "testbed", "v2x", "v2x-fleet",
 ];
 #[rustfmt::skip]
 const WITH_REPORT: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "scenario", "analysis",
-    "catalog", "results", "sim", "testbed", "report", "runner",
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "plan", "analysis",
+    "catalog", "results", "report", "runner", "v2x", "v2x-fleet",
+];
+#[rustfmt::skip]
+const WITH_CHECK: &[&str] = &[
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "plan", "scenario", "analysis",
+    "catalog", "results", "sim", "testbed", "report", "runner", "check",
     "v2x", "v2x-fleet",
 ];
 #[rustfmt::skip]
 const OF_V2X: &[&str] = &[
-    "core", "wire", "media", "scenario", "results", "testbed", "report", "runner", "study", "console",
+    "core", "wire", "media", "results", "testbed", "report", "runner", "study", "console",
     "v2x", "v2x-aws-lc", "v2x-fleet", "v2x-load", "v2x-service", "v2x-study",
 ];
 #[rustfmt::skip]
 const WITH_STUDIES: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "schedule", "scenario", "analysis",
-    "catalog", "results", "sim", "testbed", "report", "runner", "study", "console", "v2x", "v2x-fleet",
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "schedule", "plan", "scenario",
+    "analysis", "catalog", "results", "sim", "testbed", "report", "runner", "check", "study", "console",
+    "v2x", "v2x-fleet",
 ];
 
-/// What tests and benches may use besides: a simulated figure is held against its bound, a daemon is sent a town's messages.
+/// What tests and benches may use besides: they read scenarios, a simulated figure is held against its bound, a daemon is sent a
+/// town's messages.
 const TESTS_USE: &[(&str, &[&str])] = &[
-    ("sim", &["analysis", "schedule"]),
+    ("analysis", &["scenario"]),
+    ("catalog", &["scenario"]),
+    ("sim", &["analysis", "scenario", "schedule"]),
+    ("runner", &["scenario"]),
     ("testbed", &["analysis", "v2x", "v2x-fleet"]),
     ("v2x-service", &["v2x-load"]),
 ];

@@ -8,13 +8,16 @@ use crate::finding::Finding;
 const AT_HOME: &[&str] = &[
     // The kinds' own modules, and the tables with a row for each.
     "crates/scenario/src/kinds/",
+    "crates/plan/src/can.rs",
+    "crates/plan/src/ethernet/",
+    "crates/plan/src/radio.rs",
     "crates/catalog/src/can/",
     "crates/catalog/src/ethernet/",
     "crates/catalog/src/radio/",
     "crates/catalog/src/lib.rs",
     "crates/analysis/src/can/",
     "crates/analysis/src/segment/",
-    "crates/study/src/check/",
+    "crates/check/",
     // Formats of frames and files, media, and what a wire ends at in a live run.
     "crates/wire/",
     "crates/media/",
@@ -26,7 +29,7 @@ const AT_HOME: &[&str] = &[
     "crates/study/src/can_group_key/",
     "crates/study/src/ethernet_classes/",
     "crates/study/src/tte_hmac/",
-    "crates/study/src/v2x_vss/",
+    "crates/v2x-study/src/",
 ];
 
 /// Other files, or folders that end in `/`, that name one, and why. An entry goes when nothing there names one any more; none
@@ -152,7 +155,7 @@ mod tests {
     fn a_file_that_names_a_kind_is_found_with_its_line() {
         for code in [
             "let view = Can::of(plan, segment);",
-            "use chronoseal_scenario::plan::{CAN, Plan};",
+            "use chronoseal_plan::{CAN, Plan};",
             "if meta.kind == \"ethernet\" {}",
             "fn f(hop: &CanHop) {}",
             "fn f(view: Ethernet<'_>) {}",

@@ -1,6 +1,6 @@
 use chronoseal_core::NodeId;
 use chronoseal_frameauth::secoc::profile_2;
-use chronoseal_scenario::plan::*;
+use chronoseal_plan::*;
 use chronoseal_wire::can::CanFrame;
 
 use super::super::testing::{add_message, segments};

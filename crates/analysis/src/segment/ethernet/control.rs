@@ -46,7 +46,7 @@ use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::medium::FRAME_CAPACITY;
 use chronoseal_media::schedule::{ScheduleTable, Slot, Turn};
-use chronoseal_scenario::plan::{ClusterPlan, Ethernet, EthernetStream, NetworkName, PortEnd, Sync};
+use chronoseal_plan::{ClusterPlan, Ethernet, EthernetStream, NetworkName, PortEnd, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::losses::{Cause, Risk};

@@ -5,7 +5,7 @@
 //! fastest. Copies start at one instant, so that how far apart they come is told by what their ways take alone.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_scenario::plan::{Copies, Ethernet, EthernetStream, RecoveryAlgorithm, Replication};
+use chronoseal_plan::{Copies, Ethernet, EthernetStream, RecoveryAlgorithm, Replication};
 
 use super::super::losses::{Cause, Risk, SkewRemedy};
 use super::super::{Arrivals, HopBound, Span, Why};

@@ -5,7 +5,7 @@ use std::fmt;
 
 use chronoseal_core::{NodeId, Priority};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_scenario::plan::{Ethernet, Plan, SegmentId};
+use chronoseal_plan::{Ethernet, Plan, SegmentId};
 
 use super::routed::{Routed, RoutedStream};
 use super::wired;

@@ -17,7 +17,7 @@
 
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
 use chronoseal_media::schedule::{Slot, Turn};
-use chronoseal_scenario::plan::{Copies, Ethernet, EthernetStream, FailingLink, NetworkName, StreamClass, Sync};
+use chronoseal_plan::{Copies, Ethernet, EthernetStream, FailingLink, NetworkName, StreamClass, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::Arrivals;

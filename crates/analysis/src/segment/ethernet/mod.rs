@@ -5,10 +5,9 @@ use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_media::ethernet::Integration;
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
-use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
-use chronoseal_scenario::plan::{
+use chronoseal_plan::{
     Copies, Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, NetworkName, Plan, SegmentId,
-    StreamPlan, Sync,
+    StreamPlan, Sync, relayed_frame_len,
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chronoseal_core::Duration;
 use chronoseal_media::port::{GateControlList, PortConfig, Selection, TRAFFIC_CLASSES};
-use chronoseal_scenario::plan::{Ethernet, EthernetStream, PortEnd, StreamClass};
+use chronoseal_plan::{Ethernet, EthernetStream, PortEnd, StreamClass};
 
 use super::routed::RoutedPort;
 use crate::calculus::ethernet::{Gates, Wander, Window};

@@ -12,8 +12,7 @@ use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::ethernet::Integration;
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
-use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetSegment, EthernetStream, NetworkName};
+use chronoseal_plan::{Dispatch, Ethernet, EthernetSegment, EthernetStream, NetworkName, relayed_frame_len};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
 use super::super::demand::Periodic;

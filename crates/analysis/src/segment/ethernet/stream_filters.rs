@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, Rate, StreamId};
 use chronoseal_media::psfp::{FlowMeterConfig, StreamGateConfig, StreamGateList};
-use chronoseal_scenario::plan::{Dispatch, Ethernet, EthernetStream, FilterPlan, Neighbour, NetworkName, Plan, Sync};
+use chronoseal_plan::{Dispatch, Ethernet, EthernetStream, FilterPlan, Neighbour, NetworkName, Plan, Sync};
 use chronoseal_wire::ethernet::{FCS_LEN, HEADER_LEN};
 
 use super::super::Span;

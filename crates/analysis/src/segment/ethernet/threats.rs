@@ -23,7 +23,7 @@
 use std::collections::BTreeSet;
 
 use chronoseal_core::{Duration, NodeId, Priority, StreamId};
-use chronoseal_scenario::plan::{
+use chronoseal_plan::{
     AttackPlace, Copies, Ethernet, EthernetStream, FilterPlan, Neighbour, Plan, SegmentId, Sync, ThreatKind,
     VirtualLink,
 };

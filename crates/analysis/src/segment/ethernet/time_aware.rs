@@ -33,7 +33,7 @@
 //! bring a Sync twice.
 
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_scenario::plan::{AttackPlace, Ethernet, PortEnd, TimeAwarePlan, Wiring};
+use chronoseal_plan::{AttackPlace, Ethernet, PortEnd, TimeAwarePlan, Wiring};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 use chronoseal_wire::gptp::{
     Announce, Body, ClockIdentity, ClockQuality, FollowUp, Header, Message, PathTrace, PortIdentity, PtpTime,

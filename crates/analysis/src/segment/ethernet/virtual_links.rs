@@ -31,7 +31,7 @@
 //! frames are due by and what they leave the regulator by is that far apart, so the jitter counts from either of them.
 
 use chronoseal_core::Duration;
-use chronoseal_scenario::plan::{Ethernet, EthernetStream, VirtualLink};
+use chronoseal_plan::{Ethernet, EthernetStream, VirtualLink};
 
 use super::super::demand::{Load, Periodic, true_period};
 use super::super::losses::{Cause, Risk};

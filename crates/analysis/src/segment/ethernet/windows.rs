@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::{Duration, SimTime};
 use chronoseal_media::port::{GateControlList, PortConfig, Selection};
-use chronoseal_scenario::plan::{Copies, PortEnd, Sync};
+use chronoseal_plan::{Copies, PortEnd, Sync};
 use chronoseal_schedule::network::gcd;
 
 use super::super::alone;

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_media::ethernet::Integration;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
-use chronoseal_scenario::kinds::ethernet::relayed_frame_len;
-use chronoseal_scenario::plan::{
+use chronoseal_plan::{
     Dispatch, Ethernet, EthernetStream, LinkParameters, NetworkName, PortEnd, StreamWay, Sync, VirtualLink,
+    relayed_frame_len,
 };
 
 use super::super::line::Reserved;

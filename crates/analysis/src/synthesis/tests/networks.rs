@@ -1,9 +1,7 @@
 //! One table for the networks A and B.
 
 use chronoseal_core::{Duration, NodeId, Rate};
-use chronoseal_scenario::plan::{
-    Access, Copies, Datagram, EthernetHop, LinkParameters, NetworkName, Plan, StationLink, Wiring,
-};
+use chronoseal_plan::{Access, Copies, Datagram, EthernetHop, LinkParameters, NetworkName, Plan, StationLink, Wiring};
 
 use super::super::{Resource, Synthesis, Violation, synthesize_all, verify};
 use crate::testing::{add_stream, cluster, network, view};

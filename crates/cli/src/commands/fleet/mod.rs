@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use chronoseal_core::Duration;
+use chronoseal_plan::Radio;
 use chronoseal_report::html;
-use chronoseal_runner::{Scenario, drive_plan};
-use chronoseal_scenario::plan::Radio;
+use chronoseal_runner::drive_plan;
+use chronoseal_scenario::Scenario;
 use chronoseal_study::{FleetRow, fleet_document};
 use chronoseal_testbed::interrupt;
 use chronoseal_v2x::vss::Spread;

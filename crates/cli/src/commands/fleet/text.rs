@@ -126,8 +126,8 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chronoseal_plan::Radio;
     use chronoseal_scenario::load;
-    use chronoseal_scenario::plan::Radio;
 
     #[test]
     fn the_scenario_of_a_command_is_one_that_loads_and_means_the_same() {

@@ -2,8 +2,7 @@
 
 use chronoseal_analysis::synthesis::{GatedNetwork, Written, gated_network};
 use chronoseal_console::{Format, Printer, Status, Trouble, files};
-use chronoseal_runner::Scenario;
-use chronoseal_scenario::{PortGates, with_gates, without_stream};
+use chronoseal_scenario::{PortGates, Scenario, with_gates, without_stream};
 use chronoseal_schedule::{Options, Problem, Schedule, Stream, synthesize};
 
 use super::from_scenario::{offsets, ports, written};

@@ -1,8 +1,8 @@
 //! What a row says of a frame, and which events have no row of their own.
 
 use chronoseal_core::{AttackKind, DiscardReason};
+use chronoseal_plan::{CanHop, CanRecording, Facet};
 use chronoseal_results::rows::{STRANGER_BYTES, STRANGER_FRAMES};
-use chronoseal_scenario::plan::{CanHop, CanRecording, Facet};
 use chronoseal_wire::can::{CanFrame, CanId};
 
 use super::*;

@@ -4,18 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::Duration;
 use chronoseal_nodes::Protection;
+use chronoseal_plan::{CanHop, CanSegment, Facet, SYNCHRONISATION, SegmentedPlan};
 use chronoseal_wire::can::bits::FrameBits;
 use chronoseal_wire::can::frame::{CLASSICAL_DATA_LEN_MAX, Dlc, FD_DATA_LEN_MAX};
 use chronoseal_wire::can::{CanFrame, CanId, FrameKind, StandardId};
 
-use super::plan::{CanHop, CanSegment, SYNCHRONISATION, SegmentedPlan};
 use super::segmented;
 use super::spec::{CanFormatSpec, CanStreamSpec};
 use crate::kinds::{
     CollectRequest, Context, HopParts, HopRequest, OnSegment, Place, Room, Segment, Step, SynchronisationRequest,
 };
 use crate::limits::MESSAGES_MAX;
-use crate::plan::Facet;
 use crate::problem::Code;
 use crate::shape::shortened;
 
@@ -239,7 +238,7 @@ pub(super) fn synchronisation(
 ) -> Option<(CanId, HopParts)> {
     let segment: &CanSegment = request.segment.facet()?;
     let id = can_id(&Place::new("freshness").key("id"), request.id.unwrap_or(SYNC_ID_DEFAULT), false, context);
-    let has_id = |hop: &&(usize, &crate::plan::HopPlan)| {
+    let has_id = |hop: &&(usize, &chronoseal_plan::HopPlan)| {
         hop.1.facet.get().is_some_and(|hop| match hop {
             CanHop::Message { id: known, segmented, .. } => {
                 *known == id || segmented.is_some_and(|segmented| segmented.flow_control == id)

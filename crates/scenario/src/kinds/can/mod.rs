@@ -2,7 +2,6 @@
 
 pub(crate) mod bridges;
 mod messages;
-pub(crate) mod plan;
 mod segment;
 mod segmented;
 pub mod spec;
@@ -12,6 +11,7 @@ mod traffic;
 use chronoseal_core::Duration;
 use chronoseal_groupkey::Transport;
 use chronoseal_nodes::Protection;
+use chronoseal_plan::{CAN, CanSegment, Facet, Plan, SegmentId};
 use chronoseal_wire::can::CanId;
 use serde_json::Value as Json;
 
@@ -20,8 +20,6 @@ use super::{
     SegmentRequest, SynchronisationRequest, ThreatParts, ThreatRequest, TrafficParts, TrafficRequest, schema_of,
 };
 use crate::limits::{CLUSTER_CYCLE_MAX, SEQUENCE_LEN};
-use crate::plan::{Facet, Plan, SegmentId};
-use plan::{CAN, CanSegment};
 
 /// The kind of CAN segments.
 #[derive(Clone, Copy, Debug)]

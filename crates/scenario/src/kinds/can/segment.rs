@@ -1,13 +1,12 @@
 //! What is written of a CAN segment, to what will be run.
 
 use chronoseal_core::Rate;
+use chronoseal_plan::{CanSegment, Facet};
 use chronoseal_wire::can::timing::Phase;
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, BitTimingError};
 
-use super::plan::CanSegment;
 use super::spec::{CanSegmentSpec, MailboxesSpec};
 use crate::kinds::{Context, SegmentParts, SegmentRequest};
-use crate::plan::Facet;
 use crate::problem::Code;
 
 /// A segment with its defaults filled in.

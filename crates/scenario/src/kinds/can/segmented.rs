@@ -1,11 +1,11 @@
 //! Streams that are sent in several frames each (ISO 15765-2).
 
 use chronoseal_core::Duration;
+use chronoseal_plan::{CanSegment, SegmentedPlan};
 use chronoseal_wire::can::iso_tp::{SeparationTime, WireTimes};
 use chronoseal_wire::can::{CanId, FrameKind};
 
 use super::messages::{can_id, wire_time as frame_time};
-use super::plan::{CanSegment, SegmentedPlan};
 use super::spec::{CanStreamSpec, SegmentedSpec};
 use crate::kinds::{Context, HopRequest, OnSegment, Room, Segment};
 use crate::limits::{PERIOD_MIN, SEGMENTED_LEN_MAX, SEGMENTED_WAIT_MAX};

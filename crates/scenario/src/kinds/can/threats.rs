@@ -1,10 +1,10 @@
 //! Attacks on a CAN segment.
 
 use chronoseal_core::Duration;
+use chronoseal_plan::{AttackPlace, ThreatKind};
 
 use super::spec::CanThreatSpec;
 use crate::kinds::{Context, ThreatParts, ThreatRequest};
-use crate::plan::{AttackPlace, ThreatKind};
 use crate::problem::Code;
 use crate::shape::shortened;
 

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::Duration;
+use chronoseal_plan::{Can, CanHop, CanRecording, CanSegment, Facet, Plan, SegmentId};
 use chronoseal_wire::can::{CanId, FrameKind};
 
-use super::plan::{Can, CanHop, CanRecording, CanSegment};
 use crate::kinds::{Context, Place, TrafficParts, TrafficRequest};
-use crate::plan::{Facet, Plan, SegmentId};
 use crate::problem::Code;
 use crate::shape::shortened;
 

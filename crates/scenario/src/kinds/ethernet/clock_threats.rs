@@ -1,12 +1,12 @@
 //! Attacks on the clocks of an Ethernet segment: who can do what where.
 
 use chronoseal_core::{Duration, NodeId};
+use chronoseal_plan::{
+    AttackPlace, ClockThreat, ClusterPlan, EthernetSegment, GrandmasterQuality, RogueGrandmaster, TimeAwarePlan,
+};
 
-use super::plan::{ClusterPlan, EthernetSegment};
 use super::threats::line_rate;
-use super::time_aware::{GrandmasterQuality, TimeAwarePlan};
 use crate::kinds::{Context, ThreatRequest};
-use crate::plan::{AttackPlace, ClockThreat, RogueGrandmaster};
 use crate::problem::Code;
 use crate::shape::shortened;
 

@@ -2,12 +2,10 @@
 
 use chronoseal_clocksync::as6802::{Cluster, Integrity, ParameterError, Parameters};
 use chronoseal_core::{Duration, NodeId};
+use chronoseal_plan::{ClusterPlan, EthernetSegment, LinkParameters, NetworkName};
 
-use super::networks::NetworkName;
-use super::plan::{ClusterPlan, EthernetSegment};
 use super::segment::wire_time;
 use super::spec::{As6802Spec, IntegritySpec};
-use super::wiring::LinkParameters;
 use crate::kinds::{Context, SegmentRequest};
 use crate::limits::*;
 use crate::problem::Code;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::plan::{EthernetHop, EthernetSegment};
+use chronoseal_plan::{EthernetHop, EthernetSegment};
+
 use super::spec::EthernetStreamSpec;
 use super::{replication, routes, streams, sub_virtual_links, virtual_links};
 use crate::kinds::{CollectRequest, Context};

@@ -2,15 +2,12 @@
 
 use chronoseal_core::Duration;
 use chronoseal_media::recovery::RecoveryAlgorithm;
-use chronoseal_wire::ethernet::PAYLOAD_LEN_MAX;
-use chronoseal_wire::{ipv4, udp};
+use chronoseal_plan::{AttackPlace, Copies, Datagram, EthernetHop, EthernetSegment};
+use chronoseal_wire::udp;
 
-use super::networks::Copies;
-use super::plan::{EthernetHop, EthernetSegment};
 use super::spec::EthernetStreamSpec;
 use crate::kinds::{Context, HopRequest, Room, ThreatRequest};
 use crate::limits::*;
-use crate::plan::AttackPlace;
 use crate::problem::Code;
 use crate::shape::shortened;
 
@@ -18,53 +15,6 @@ use crate::shape::shortened;
 const TIMEOUT: Duration = Duration::from_s(15);
 /// The key that says otherwise.
 const KEY: &str = "reassembly_timeout";
-
-/// A message that does not fit a frame: a UDP datagram, cut into fragments that do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Datagram {
-    /// Payload and protection, behind a test-bed header if gateways carry the stream: the data of the datagram `[byte]`.
-    pub data_len: u32,
-    /// What a frame has behind its fragment: the sequence number of a virtual link `[byte]`.
-    pub trailer_len: u32,
-    /// What tags add to each frame `[byte]`.
-    pub tags_len: u32,
-    /// A receiver gives a message up of which so long after the first fragment not all have come.
-    pub timeout: Duration,
-}
-
-impl Datagram {
-    /// How it is cut.
-    pub const fn cut(&self) -> ipv4::Cut {
-        let mtu = PAYLOAD_LEN_MAX - self.trailer_len as usize;
-        ipv4::Cut::new(udp::HEADER_LEN + self.data_len as usize, mtu)
-    }
-
-    /// How many frames it takes.
-    pub const fn frames(&self) -> u32 {
-        self.cut().fragments() as u32
-    }
-
-    /// The longest of them, which is every one but the last, without checksum `[byte]`.
-    pub fn longest(&self) -> u32 {
-        self.frame_len(self.cut().fragment_len)
-    }
-
-    /// The last of them, without checksum `[byte]`.
-    pub fn last(&self) -> u32 {
-        self.frame_len(self.cut().last_len())
-    }
-
-    /// All of them, without checksums `[byte]`.
-    pub fn total(&self) -> u64 {
-        u64::from(self.longest()) * u64::from(self.frames() - 1) + u64::from(self.last())
-    }
-
-    /// A frame with so much data of the datagram `[byte]`.
-    pub fn frame_len(&self, data_len: usize) -> u32 {
-        let len = HEADER_LEN + (ipv4::HEADER_LEN + data_len) as u32 + self.trailer_len;
-        len.max(FRAME_LEN_MIN) + self.tags_len
-    }
-}
 
 /// What a stream has room for in one frame, behind the Ethernet header.
 pub(super) struct InFrame {
@@ -160,12 +110,4 @@ pub(super) fn attacked(request: &ThreatRequest<'_>, segment: &EthernetSegment, c
         "write `macsec = false` for the link, give the stream a virtual link of its own, or write `kind = \"spoof\"`, `\"withhold\"` or \
          `\"delay\"`",
     );
-}
-
-/// What a class has to know: a virtual link lets one frame go in each of its gaps.
-pub(super) const fn frames(datagram: Option<&Datagram>) -> u32 {
-    match datagram {
-        Some(datagram) => datagram.frames(),
-        None => 1,
-    }
 }

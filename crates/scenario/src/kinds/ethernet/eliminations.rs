@@ -8,11 +8,9 @@
 use std::collections::BTreeSet;
 
 use chronoseal_media::recovery::RecoveryConfig;
+use chronoseal_plan::{CopyCount, NetworkName, StreamWay, SwitchHop, Wiring};
 
-use super::networks::NetworkName;
 use super::replication::ReplicationSpec;
-use super::ways::{self, CopyCount, StreamWay};
-use super::wiring::{SwitchHop, Wiring};
 use super::{Memo, routes};
 use crate::kinds::{Context, Place, Segment};
 use crate::problem::Code;
@@ -41,7 +39,7 @@ pub(super) fn check(
     let name = |switch: u16| memo.and_then(|memo| memo.switches.get(usize::from(switch))).map_or("", String::as_str);
     let stream = shortened(stream);
     let eliminates = |switch: u16| recovering.contains(&switch);
-    let joined = ways::joined(ways, &eliminates);
+    let joined = chronoseal_plan::joined_hops(ways, &eliminates);
     if let Some(idle) = recovering.iter().find(|switch| !joined.iter().any(|(_, hop)| hop.switch == **switch)) {
         context.report(
             Code::BadReplication,

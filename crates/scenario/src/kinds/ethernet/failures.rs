@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId};
+use chronoseal_plan::{FailingLink, FrameLossPlan, LinkFailure, Wiring};
 
-use super::plan::{FailingLink, FrameLossPlan, LinkFailure};
 use super::spec::EthernetSegmentSpec;
-use super::wiring::Wiring;
 use crate::kinds::{Context, Place, SegmentRequest};
 use crate::limits::*;
 use crate::problem::Code;

@@ -2,12 +2,11 @@
 
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::port::PortConfig;
+use chronoseal_plan::{EthernetSegment, LinkParameters, PortEnd, Ports, StationLink, Trunk, Wiring};
 
 use super::macsec;
-use super::plan::EthernetSegment;
-use super::ports::{self, PortEnd, Ports};
+use super::ports;
 use super::spec::{EthernetSegmentSpec, LinkSpec};
-use super::wiring::{LinkParameters, StationLink, Trunk, Wiring};
 use crate::kinds::{Context, Place, SegmentRequest};
 use crate::limits::*;
 use crate::problem::Code;

@@ -4,7 +4,7 @@ mod classes;
 mod clock_threats;
 mod clocks;
 mod collected;
-pub(crate) mod datagrams;
+mod datagrams;
 mod eliminations;
 mod failures;
 pub mod filter_spec;
@@ -12,27 +12,25 @@ mod gate_lists;
 pub(crate) mod gated;
 mod integration;
 mod links;
-pub(crate) mod macsec;
+mod macsec;
 pub mod macsec_spec;
-pub(crate) mod networks;
-pub(crate) mod plan;
+mod networks;
 pub mod port_spec;
-pub(crate) mod ports;
+mod ports;
 pub mod replication;
 mod routes;
 mod segment;
 pub mod spec;
-pub(crate) mod stream_filters;
+mod stream_filters;
 mod streams;
 mod sub_virtual_links;
 mod threats;
-pub(crate) mod time_aware;
+mod time_aware;
 pub mod time_aware_spec;
 mod virtual_links;
-pub(crate) mod ways;
 mod windows;
-pub(crate) mod wiring;
 
+use chronoseal_plan::ETHERNET;
 use serde_json::Value as Json;
 
 use super::{
@@ -40,10 +38,8 @@ use super::{
     SegmentRequest, ThreatParts, ThreatRequest, schema_of,
 };
 use classes::Classes;
-use plan::ETHERNET;
 
 pub use segment::divisors_help;
-pub use streams::relayed_frame_len;
 
 /// The kind of Ethernet segments.
 #[derive(Clone, Copy, Debug)]

@@ -1,59 +1,15 @@
 //! Ports of switches and stations: what was written of them, checked.
 
-use chronoseal_core::{Bytes, NodeId, Rate};
+use chronoseal_core::{Bytes, Rate};
 use chronoseal_media::port::{ClassConfig, PortConfig, Selection, TRAFFIC_CLASSES};
+use chronoseal_plan::{Accounting, Committed, EthernetSegment};
 
 use super::gate_lists;
-use super::plan::{Accounting, Committed, EthernetSegment};
 use super::port_spec::{ClassPortSpec, CommittedSpec, PortSpec, ShaperSpec};
 use crate::kinds::{Context, HopRequest, Place, Table};
 use crate::limits::*;
 use crate::problem::Code;
 use crate::shape::shortened;
-
-/// Which port: the end of a link by which frames leave.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PortEnd {
-    /// Of a station, to its switch.
-    Station(NodeId),
-    /// Of a switch, to a station.
-    ToStation(NodeId),
-    /// Of the first switch, to the second.
-    Between(u16, u16),
-}
-
-/// The ports of a segment that do more than send by strict priority, each as [`PortConfig`] has it but for the schedulers of
-/// streams.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Ports {
-    /// Of switches, where nothing else is said.
-    pub bridges: Option<PortConfig>,
-    /// Of stations, where nothing else is said.
-    pub stations: Option<PortConfig>,
-    /// Of single link ends.
-    pub own: Vec<(PortEnd, PortConfig)>,
-}
-
-impl Ports {
-    /// True if every port sends by strict priority, each priority by itself.
-    pub fn is_plain(&self) -> bool {
-        self.bridges.is_none() && self.stations.is_none() && self.own.is_empty()
-    }
-
-    /// Every port of which something is said.
-    pub fn all(&self) -> impl Iterator<Item = &PortConfig> {
-        self.bridges.iter().chain(&self.stations).chain(self.own.iter().map(|(_, port)| port))
-    }
-
-    /// A port; `None` if it sends by strict priority, each priority by itself.
-    pub fn of(&self, end: PortEnd) -> Option<&PortConfig> {
-        let own = self.own.iter().find(|(own, _)| *own == end).map(|(_, port)| port);
-        own.or(match end {
-            PortEnd::Station(_) => self.stations.as_ref(),
-            PortEnd::ToStation(_) | PortEnd::Between(..) => self.bridges.as_ref(),
-        })
-    }
-}
 
 /// Table 8-5 of IEEE 802.1Q-2022: the traffic class of each priority, by the number of classes.
 const RECOMMENDED: [[u8; 8]; TRAFFIC_CLASSES] = [

@@ -5,17 +5,14 @@ use std::collections::BTreeSet;
 use chronoseal_core::Duration;
 use chronoseal_media::port::Selection;
 use chronoseal_media::recovery::{HISTORY_MAX, LatentErrors, RecoveryAlgorithm, RecoveryConfig};
+use chronoseal_plan::{Copies, EthernetHop, EthernetSegment, HopPlan, SwitchHop};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::networks::Copies;
-use super::plan::{EthernetHop, EthernetSegment};
 use super::spec::{ClassSpec, EthernetStreamSpec};
-use super::wiring::SwitchHop;
 use super::{Memo, eliminations, routes};
 use crate::kinds::{Context, HopRequest, OnSegment, Place, Segment};
 use crate::limits::*;
-use crate::plan::HopPlan;
 use crate::problem::Code;
 use crate::quantity::Quantity;
 use crate::shape::shortened;

@@ -3,13 +3,10 @@
 use std::collections::BTreeSet;
 
 use chronoseal_core::NodeId;
+use chronoseal_plan::{Copies, Dispatch, ETHERNET, EthernetHop, EthernetSegment, HopPlan, NetworkName, RouteError};
 
 use super::Memo;
-use super::networks::{Copies, NetworkName};
-use super::plan::{Dispatch, ETHERNET, EthernetHop, EthernetSegment};
-use super::wiring::RouteError;
 use crate::kinds::{CollectRequest, Context, HopRequest, OnSegment, Place, Segment, Table};
-use crate::plan::HopPlan;
 use crate::problem::Code;
 use crate::shape::shortened;
 

@@ -3,19 +3,19 @@
 use chronoseal_core::{Bytes, Duration, NodeId, Ppm};
 
 use super::classes::Classes;
-use super::plan::{Access, Accounting, Dispatch, EthernetSegment, Sync, VirtualLinkRules};
-use super::ports::Ports;
 use super::spec::{
     AccessSpec, AccountingSpec, ChargeSpec, ClassSpec, DispatchSpec, EthernetSegmentSpec, SyncSpec, VirtualLinksSpec,
     VlanSpec,
 };
-use super::stream_filters::{self, StreamFilters};
-use super::wiring::{LinkParameters, StationLink, Wiring};
+use super::stream_filters;
 use super::{Memo, clocks, failures, integration, links, macsec, networks, time_aware};
 use crate::kinds::{Context, Cycle, SegmentParts, SegmentRequest, Step, Table};
 use crate::limits::*;
-use crate::plan::Facet;
 use crate::problem::Code;
+use chronoseal_plan::{
+    Access, Accounting, Dispatch, EthernetSegment, Facet, LinkParameters, Ports, StationLink, StreamFilters, Sync,
+    VirtualLinkRules, Wiring,
+};
 use chronoseal_wire::ethernet::VlanTag;
 
 /// Checksum 4, preamble and delimiter 8, gap 12 (IEEE 802.3) `[byte]`.

@@ -149,8 +149,9 @@ pub struct NetworksSpec {
 }
 
 /// One of two networks.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
-pub enum NetworkName {
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "NetworkName")]
+pub enum NetworkNameSpec {
     /// The first.
     #[serde(rename = "a")]
     A,
@@ -228,7 +229,7 @@ pub struct EthernetStreamSpec {
     /// in slots, whose receivers take the first of two copies, and A for all others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2))]
-    pub networks: Option<Vec<NetworkName>>,
+    pub networks: Option<Vec<NetworkNameSpec>>,
     /// Of a stream in slots that goes over both networks: so much later than the first a copy may come to its receiver; what comes later is a
     /// new frame. Up to 127 periods, or as many as have 127 frames if messages have several. Default: its period.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::Duration;
 use chronoseal_nodes::Protection;
+use chronoseal_plan::{Datagram, EthernetHop, EthernetSegment, Facet, StreamClass, VirtualLink, relayed_frame_len};
 use chronoseal_wire::ethernet::VLAN_TAG_LEN;
 use chronoseal_wire::r_tag::R_TAG_LEN;
 use chronoseal_wire::virtual_link::SequenceNumber;
 
 use super::datagrams::InFrame;
-use super::plan::{EthernetHop, EthernetSegment, StreamClass, VirtualLink};
 use super::segment::tag_of;
 use super::spec::{ClassSpec, EthernetStreamSpec};
 use super::{
@@ -18,7 +18,6 @@ use super::{
 };
 use crate::kinds::{Context, HopParts, HopRequest, OnSegment, Place, Segment, Step};
 use crate::limits::*;
-use crate::plan::Facet;
 use crate::problem::Code;
 use crate::shape::shortened;
 
@@ -58,7 +57,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
         // Its protection is in one of its frames, or in two: with it none is longer than this.
         Some(datagram) => datagram.longest() - overhead,
     };
-    let frames = datagrams::frames(datagram.as_ref());
+    let frames = Datagram::frames_of(datagram.as_ref());
     let committed = spec.committed.map(|committed| ports::committed(&request.table, committed, context));
     let ct_id = spec.ct_id.unwrap_or(0);
     let class = match written {
@@ -114,13 +113,6 @@ fn shortest_link(segment: &EthernetSegment, len: u32) -> Duration {
     let links = own.chain((wiring.switches == 1).then(|| segment.default_link()));
     // A frame is there with its last bit; the gap behind it is for the next one.
     links.map(|link| segment.speed_over(link).reception(u64::from(len))).min().unwrap_or_default()
-}
-
-/// A frame of a stream that gateways carry, without what its protection adds `[byte]`. With it the frame is as long as its
-/// headers, its PDU and the protection, and not below the shortest there is.
-pub fn relayed_frame_len(pdu_len: u32, overhead: u32) -> u32 {
-    let len = HEADER_LEN + BENCH_HEADER_LEN + pdu_len;
-    (len.saturating_add(overhead)).clamp(FRAME_LEN_MIN, FRAME_LEN_MAX).saturating_sub(overhead)
 }
 
 /// What a stream with slots has to keep to.
@@ -263,7 +255,7 @@ pub(super) fn virtual_link_behind_ports(
 /// How many slots a stream has in a cluster cycle: one for each frame of its messages.
 fn slots_of(stream: &OnSegment<'_>, network: &EthernetSegment) -> u64 {
     let own: Option<&EthernetHop> = stream.hop.facet.get();
-    let frames = datagrams::frames(own.and_then(|hop| hop.datagram.as_ref()));
+    let frames = Datagram::frames_of(own.and_then(|hop| hop.datagram.as_ref()));
     network.cluster_cycle.div_floor(stream.period) as u64 * u64::from(frames)
 }
 

@@ -2,16 +2,15 @@
 //! (ARINC 664 part 7). The stream that the others name says what the virtual link is.
 
 use chronoseal_core::Duration;
+use chronoseal_plan::{Copies, Datagram, EthernetHop, HopPlan, StreamClass, VirtualLink};
 
 use super::Memo;
-use super::networks::{Copies, skew_limit};
-use super::plan::{EthernetHop, StreamClass, VirtualLink};
+use super::classes;
+use super::networks::skew_limit;
 use super::spec::{ClassSpec, EthernetStreamSpec, RateConstrainedSpec};
 use super::virtual_links::{BAG_MIN, bag_within};
-use super::{classes, datagrams};
 use crate::kinds::{CollectRequest, Context, HopRequest, OnSegment, OtherFrame, Place, Segment};
 use crate::limits::*;
-use crate::plan::HopPlan;
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::spec::StreamSpec;
@@ -199,7 +198,7 @@ fn distance(period: Duration, hop: &HopPlan, is_relayed: bool) -> Duration {
     // What a gateway passes on comes by another clock than the regulator's: room for both.
     let room = period - if is_relayed { period / 100 } else { Duration::ZERO };
     let own: Option<&EthernetHop> = hop.facet.get();
-    room / i64::from(datagrams::frames(own.and_then(|hop| hop.datagram.as_ref())))
+    room / i64::from(Datagram::frames_of(own.and_then(|hop| hop.datagram.as_ref())))
 }
 
 /// Makes one virtual link of the streams that share it: it has the longest frame of all of them, and gaps in which all of their

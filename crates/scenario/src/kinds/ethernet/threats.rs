@@ -1,13 +1,12 @@
 //! Attacks on an Ethernet segment.
 
 use chronoseal_core::Duration;
+use chronoseal_plan::{AttackPlace, EthernetHop, EthernetSegment, Sync, ThreatKind};
 
-use super::plan::{EthernetHop, EthernetSegment, Sync};
 use super::spec::EthernetThreatSpec;
 use super::{clock_threats, datagrams};
 use crate::kinds::{Context, Place, ThreatParts, ThreatRequest};
 use crate::limits::FRAME_LEN_MIN;
-use crate::plan::{AttackPlace, ThreatKind};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::spec::{PlaceSpec, ThreatKindSpec, ThreatSpec};

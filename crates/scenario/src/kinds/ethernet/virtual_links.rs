@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::{Bytes, Duration, NodeId};
+use chronoseal_plan::{EthernetHop, EthernetSegment, HopPlan, LinkParameters, VirtualLink};
 
 use super::Memo;
-use super::plan::{EthernetHop, EthernetSegment, VirtualLink};
 use super::spec::{RateConstrainedSpec, VirtualLinkPrioritySpec};
-use super::wiring::LinkParameters;
 use crate::kinds::{Context, HopRequest, OnSegment, Place, Segment};
 use crate::limits::*;
-use crate::plan::HopPlan;
 use crate::problem::Code;
 use crate::shape::shortened;
 

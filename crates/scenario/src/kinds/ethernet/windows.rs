@@ -4,15 +4,13 @@ use std::collections::BTreeSet;
 
 use chronoseal_core::Duration;
 use chronoseal_media::port::{ClassConfig, Selection};
+use chronoseal_plan::{
+    EthernetHop, EthernetSegment, HopPlan, LinkParameters, PortEnd, StreamClass, StreamWay, SwitchHop,
+};
 
 use super::Memo;
 use super::gate_lists::longest_window;
-use super::plan::{EthernetHop, EthernetSegment, StreamClass};
-use super::ports::PortEnd;
-use super::ways::StreamWay;
-use super::wiring::{LinkParameters, SwitchHop};
 use crate::kinds::{Context, OnSegment, Place, Segment};
-use crate::plan::HopPlan;
 use crate::problem::Code;
 use crate::shape::shortened;
 

@@ -4,15 +4,14 @@ use chronoseal_core::random::{self, Purpose, uniform_i64};
 use chronoseal_core::{Duration, LocalTime, SimTime};
 use chronoseal_media::radio::psdu_len;
 use chronoseal_nodes::gateway::SEQUENCE_LEN;
+use chronoseal_plan::{Facet, ProtectionKind, RadioHop, RadioSegment};
 use chronoseal_v2x_fleet::generation;
 use chronoseal_v2x_fleet::road::Trips;
 use chronoseal_v2x_fleet::station::{Hazard, MessageKind, STATIONARY_VEHICLE, frame_len_max, message_len_max};
 
-use super::plan::{RadioHop, RadioSegment};
 use super::spec::{MessageSpec, RadioStreamSpec};
 use crate::kinds::{Context, HopParts, HopRequest, OnSegment, OwnMessage, Room, Segment, Table};
 use crate::limits::DURATION_MAX;
-use crate::plan::{Facet, ProtectionKind};
 use crate::problem::Code;
 use crate::shape::shortened;
 

@@ -1,20 +1,19 @@
 //! Radio: a channel of ITS-G5, stations on it, and the road that other vehicles come from.
 
 mod messages;
-pub(crate) mod plan;
 mod road;
 mod segment;
 pub mod spec;
 mod stations;
 mod threats;
 
+use chronoseal_plan::RADIO;
 use serde_json::Value as Json;
 
 use super::{
     Context, HopParts, HopRequest, OnSegment, OwnMessage, Rules, Segment, SegmentKind, SegmentParts, SegmentRequest,
     Table, ThreatParts, ThreatRequest, schema_of,
 };
-use plan::RADIO;
 
 /// The kind of radio segments.
 #[derive(Clone, Copy, Debug)]

@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use chronoseal_core::{Angle, Duration, Gain, Length, Rate, Speed};
 use chronoseal_media::radio::{LogDistance, OfdmRate, Position, Propagation};
+use chronoseal_plan::{Facet, PlatformId, RadioSegment};
 use chronoseal_v2x::crypto::Curve;
 use chronoseal_v2x_fleet::accuracy::Accuracy;
 use chronoseal_v2x_fleet::generation;
 use chronoseal_v2x_fleet::road::Origin;
 use chronoseal_v2x_fleet::simulation::FleetConfig;
 
-use super::plan::RadioSegment;
 use super::spec::{AccuracySpec, CurveSpec, LogDistanceSpec, PathLossSpec, RadioSegmentSpec, SecuritySpec};
 use super::{road, stations};
 use crate::kinds::{Context, Place, SegmentParts, SegmentRequest};
-use crate::plan::{Facet, PlatformId};
 use crate::problem::Code;
 use crate::quantity::Frames;
 

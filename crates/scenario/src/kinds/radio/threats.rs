@@ -2,11 +2,10 @@
 
 use chronoseal_core::Duration;
 use chronoseal_media::radio::Position;
+use chronoseal_plan::{AttackPlace, AttackerPlace, Facet, RadioSegment, ThreatKind};
 
-use super::plan::{AttackerPlace, RadioSegment};
 use super::spec::RadioThreatSpec;
 use crate::kinds::{Context, ThreatParts, ThreatRequest};
-use crate::plan::{AttackPlace, Facet, ThreatKind};
 use crate::problem::Code;
 use crate::shape::shortened;
 

@@ -3,10 +3,10 @@
 use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_crypto::{KeyLen, MacAlgorithm};
 use chronoseal_frameauth::{KeyBytes, SymmetricKey};
+use chronoseal_plan::KeySource;
 
 use crate::kinds::Context;
 use crate::near::nearest;
-use crate::plan::KeySource;
 use crate::problem::Code;
 use crate::source::{Step, at};
 use crate::spec::Spec;

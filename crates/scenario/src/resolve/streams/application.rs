@@ -2,11 +2,11 @@
 
 use chronoseal_core::random::{self, Purpose, uniform_i64};
 use chronoseal_core::{Duration, Ppm};
+use chronoseal_plan::ApplicationPlan;
 
 use super::Hop;
 use crate::kinds::{Context, StreamRequest};
 use crate::limits::{DRIFT_MAX, DURATION_MAX, PERIOD_MIN};
-use crate::plan::ApplicationPlan;
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::at;

@@ -1,10 +1,10 @@
 //! Who sends a stream, who receives it, and the way between them.
 
 use chronoseal_core::NodeId;
+use chronoseal_plan::SegmentId;
 
 use super::World;
 use crate::kinds::Context;
-use crate::plan::SegmentId;
 use crate::problem::Code;
 use crate::resolve::ways::{self, Step, Way, WayError};
 use crate::shape::shortened;

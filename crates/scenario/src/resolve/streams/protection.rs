@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use chronoseal_frameauth::NAME_LEN_MAX;
+use chronoseal_plan::{Identity, ProtectionId, ProtectionKind, ProtectionPlan, SegmentId, hop_name};
 
 use super::ends::Route;
 use super::{Hop, World};
 use crate::kinds::{Context, Place, StreamRequest};
-use crate::plan::{Identity, ProtectionId, ProtectionKind, ProtectionPlan, SegmentId, hop_name};
 use crate::problem::Code;
 use crate::shape::shortened;
 use crate::source::Step;

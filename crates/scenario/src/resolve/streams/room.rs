@@ -1,10 +1,10 @@
 //! Whether payload and protection fit every frame on the way.
 
 use chronoseal_core::Bytes;
+use chronoseal_plan::ProtectionPlan;
 
 use super::{Hop, World, protection};
 use crate::kinds::{Context, Room, StreamRequest};
-use crate::plan::ProtectionPlan;
 use crate::problem::Code;
 use crate::quantity::Bits;
 

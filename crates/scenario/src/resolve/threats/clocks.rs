@@ -1,10 +1,10 @@
 //! Attacks on clocks that a protocol keeps together.
 
 use chronoseal_core::{Duration, NodeId};
+use chronoseal_plan::{ClockThreat, NodePlan, RogueGrandmaster, ThreatKind};
 
 use crate::kinds::Context;
 use crate::limits::DRIFT_MAX;
-use crate::plan::{ClockThreat, NodePlan, RogueGrandmaster, ThreatKind};
 use crate::problem::Code;
 use crate::quantity::Quantity;
 use crate::shape::shortened;

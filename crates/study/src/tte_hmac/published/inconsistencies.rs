@@ -2,7 +2,7 @@
 
 use chronoseal_analysis::tdma::{Cluster, frame_time, frames_max, frames_max_by_transmission, transmission_time_max};
 use chronoseal_core::Duration;
-use chronoseal_scenario::plan::Accounting;
+use chronoseal_plan::Accounting;
 
 use super::{SWITCH_OVERHEAD, Table2Quantity, Table3Column, Table3Row, table1, table2, table3};
 

@@ -1,7 +1,7 @@
 //! Why the queues of a link have no bound.
 
 use chronoseal_core::NodeId;
-use chronoseal_scenario::plan::Plan;
+use chronoseal_plan::Plan;
 
 use super::super::super::Why;
 use super::super::super::demand::percent;

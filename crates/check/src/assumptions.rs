@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use chronoseal_core::NodeId;
-use chronoseal_scenario::plan::{Ethernet, HopPlan, Plan, ProtectionKind, SegmentId, StreamPlan, Sync};
+use chronoseal_plan::{Ethernet, HopPlan, Plan, ProtectionKind, SegmentId, StreamPlan, Sync};
 
 /// Names that a sentence lists.
 const NAMED_MAX: usize = 6;
 
 /// A sentence each.
-pub(super) fn of(plan: &Plan) -> Vec<String> {
+pub(crate) fn of(plan: &Plan) -> Vec<String> {
     let mut sentences = Vec::new();
     let free: BTreeSet<NodeId> = plan.streams.iter().flat_map(|stream| free_nodes(plan, stream)).collect();
     if !free.is_empty() {
@@ -38,7 +38,7 @@ pub(super) fn of(plan: &Plan) -> Vec<String> {
 }
 
 /// Segments whose clocks nothing bounds on paper.
-pub(super) fn unbounded_clocks(plan: &Plan) -> Vec<SegmentId> {
+pub(crate) fn unbounded_clocks(plan: &Plan) -> Vec<SegmentId> {
     let follows =
         |segment: &SegmentId| Ethernet::of(plan, *segment).is_some_and(|view| view.segment.sync == Sync::Gptp);
     plan.segment_ids().filter(follows).collect()

@@ -1,5 +1,8 @@
 //! What `check` finds: a plan held against its deadlines on paper.
 //!
+//! This crate computes no bound, which is what `chronoseal-analysis` is for, and runs no plan but for the percentiles of a radio,
+//! which nothing bounds. It makes pages of what there is, and their verdict.
+//!
 //! Every stream is bounded from end to end, over all segments. A network of one segment has the page of its kind before
 //! that: one row of [`PAGES`]; [`check_with`] takes pages of one's own.
 
@@ -11,14 +14,14 @@ mod radio;
 
 use chronoseal_analysis::candidates;
 use chronoseal_catalog::Kinds;
+use chronoseal_plan::{CAN, Can, ETHERNET, Plan, RADIO, Radio, SegmentId};
 use chronoseal_report::{Document, Held, Verdict};
 use chronoseal_runner::versions;
-use chronoseal_scenario::plan::{CAN, Can, ETHERNET, Plan, RADIO, Radio, SegmentId};
 use serde_json::{Value, json};
 
 use self::ends::{EndsReport, Word};
 
-pub(crate) use self::ethernet::candidate_table;
+pub use self::ethernet::candidate_table;
 
 /// A plan that was checked.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use chronoseal_core::{Duration, StreamId};
 use chronoseal_wire::can::{CanId, IdFilter};
 use chronoseal_wire::container::HeaderType;
 
-use super::{HopPlan, NodePlan, PayloadPlan, Plan, SegmentId, StreamPlan};
+use crate::{HopPlan, NodePlan, PayloadPlan, Plan, SegmentId, StreamPlan};
 
 /// A node that takes frames from one of its segments and sends them on another.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -8,8 +8,8 @@ use chronoseal_analysis::segment::{Bounds, EndBound, QueueBound, Risk, StreamBou
 use chronoseal_catalog::{Kinds, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_plan::{DeadlineKind, HopPlan, Plan, StreamPlan};
 use chronoseal_report::{Block, Cell, Evidence, Mark, Section, Table};
-use chronoseal_scenario::plan::{DeadlineKind, HopPlan, Plan, StreamPlan};
 use serde::Serialize;
 
 use super::assumptions;
@@ -24,7 +24,7 @@ const NO_NEXT: &str = "it is sent when its value changes, and nothing says when 
 /// The word for a stream at a receiver, or for a whole scenario.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Word {
+pub(crate) enum Word {
     /// No frame is lost and none is late in any run that the scenario allows.
     Held,
     /// Nobody can tell, and why.
@@ -35,11 +35,11 @@ pub(super) enum Word {
 
 /// What is bounded from end to end.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct EndsReport {
+pub(crate) struct EndsReport {
     /// One for each stream and receiver.
-    pub(super) ends: Vec<EndReport>,
+    pub(crate) ends: Vec<EndReport>,
     /// The queues of gateways.
-    pub(super) queues: Vec<QueueReport>,
+    pub(crate) queues: Vec<QueueReport>,
     /// What is taken for granted, a sentence each.
     assumptions: Vec<String>,
     /// What can lose frames or make them late whatever their bounds, a sentence each.
@@ -49,12 +49,12 @@ pub(super) struct EndsReport {
     has_broken_segment: bool,
     /// Clocks of a segment can be any time apart, as far as paper says, and a run judges them.
     #[serde(skip)]
-    pub(super) has_unbounded_clocks: bool,
+    pub(crate) has_unbounded_clocks: bool,
 }
 
 /// One stream at one of its receivers.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct EndReport {
+pub(crate) struct EndReport {
     stream: String,
     receiver: String,
     /// From the instant at which a frame is due to its reception, checked.
@@ -67,7 +67,7 @@ pub(super) struct EndReport {
     /// have no bound in any case; what else has none does not hold.
     holds: Option<bool>,
     /// What can be said: that no frame is lost or late, that one can be, or nothing.
-    pub(super) word: Word,
+    pub(crate) word: Word,
     /// Why it is not held.
     why: Option<String>,
     /// Where there is no bound, and why.
@@ -91,7 +91,7 @@ struct PartReport {
 
 /// The queue of a gateway for a segment.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct QueueReport {
+pub(crate) struct QueueReport {
     gateway: String,
     segment: String,
     /// So many frames wait in it at most.
@@ -102,7 +102,7 @@ pub(super) struct QueueReport {
 
 impl EndsReport {
     /// Bounds a plan that was made with these kinds of segments.
-    pub(super) fn of(plan: &Plan, kinds: Kinds) -> Self {
+    pub(crate) fn of(plan: &Plan, kinds: Kinds) -> Self {
         let prepared = Prepared::with_kinds(plan, kinds).ok();
         let table = |segment| prepared.as_ref().and_then(|prepared| prepared.schedule(segment)).cloned();
         let tables: Vec<Option<ScheduleTable>> = plan.segment_ids().map(table).collect();
@@ -127,7 +127,7 @@ impl EndsReport {
     }
 
     /// The word for all of it: the worst there is. What nobody can bound on paper, as a recording, says nothing.
-    pub(super) fn word(&self) -> Word {
+    pub(crate) fn word(&self) -> Word {
         let ends = self.ends.iter().filter(|end| !end.is_recording).map(|end| end.word);
         let queues = self.queues.iter().map(QueueReport::word);
         let segments = self.has_broken_segment.then_some(Word::Broken);
@@ -136,22 +136,22 @@ impl EndsReport {
     }
 
     /// Ends of which a frame can be lost or late.
-    pub(super) fn broken(&self) -> usize {
+    pub(crate) fn broken(&self) -> usize {
         self.ends.iter().filter(|end| end.word == Word::Broken).count()
     }
 
     /// Ends of which nothing can be said, but for recordings.
-    pub(super) fn unbounded(&self) -> usize {
+    pub(crate) fn unbounded(&self) -> usize {
         self.ends.iter().filter(|end| end.word == Word::NotBounded && !end.is_recording).count()
     }
 
     /// True if a stream has a deadline.
-    pub(super) fn has_deadlines(&self) -> bool {
+    pub(crate) fn has_deadlines(&self) -> bool {
         self.ends.iter().any(|end| end.deadline_ns.is_some())
     }
 
     /// Why not everything is held, each reason once, with the streams it is about.
-    pub(super) fn reasons(&self) -> Vec<String> {
+    pub(crate) fn reasons(&self) -> Vec<String> {
         let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
         for end in self.ends.iter().filter(|end| !end.is_recording && end.word != Word::Held) {
             let Some(why) = &end.why else { continue };
@@ -176,17 +176,17 @@ impl EndsReport {
     }
 
     /// Streams that nothing bounds because they come by radio.
-    pub(super) fn by_radio(&self) -> usize {
+    pub(crate) fn by_radio(&self) -> usize {
         self.ends.iter().filter(|end| end.by_radio).count()
     }
 
     /// What may go wrong beside deadlines, with the smallest change that helps.
-    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = String> {
         self.queues.iter().filter(|queue| !queue.holds).map(QueueReport::warning)
     }
 
     /// The pages of a document.
-    pub(super) fn sections(&self) -> Vec<Section> {
+    pub(crate) fn sections(&self) -> Vec<Section> {
         let mut sections = vec![
             Section::new("From end to end")
                 .with(Block::Text(

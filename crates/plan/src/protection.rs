@@ -5,7 +5,11 @@ use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_crypto::symmetric::Key128;
 use chronoseal_frameauth::{Profile, SymmetricKey};
 
-use super::{HopPlan, Plan, StreamPlan};
+use crate::{HopPlan, Plan, StreamPlan};
+
+/// Index into [`Plan::protections`]. The first, which is the default, does nothing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct ProtectionId(pub u16);
 
 /// A way to protect a stream.
 #[derive(Clone, Debug)]
@@ -154,6 +158,6 @@ impl Plan {
 }
 
 /// What a stream is called under the tag on a hop that is protected alone.
-pub(crate) fn hop_name(stream: &str, segment: &str) -> String {
+pub fn hop_name(stream: &str, segment: &str) -> String {
     format!("{stream}@{segment}")
 }

@@ -9,13 +9,13 @@ use chronoseal_crypto::suite::{Suite, SuiteVisitor};
 use chronoseal_crypto::symmetric::Aes128Ctr;
 use chronoseal_groupkey::frame_count::{confirmation_len, exchanges, frames_of, frames_of_group, orchestration_len};
 use chronoseal_groupkey::{Profile, Transport};
+use chronoseal_plan::{Can, CanMessage, GroupKeyPlan, PlatformPlan};
 use chronoseal_report::{Block, Cell, Document, Evidence, Held, Mark, Section, Table, Verdict};
 use chronoseal_runner::versions;
-use chronoseal_scenario::plan::{Can, CanMessage, GroupKeyPlan, PlatformPlan};
 use chronoseal_wire::can::{Dlc, FrameKind};
 
 /// What a CAN segment does to the messages of a plan, and what the plan's group key takes, by analysis alone.
-pub(super) fn can_check_document(view: Can<'_>) -> Document {
+pub(crate) fn can_check_document(view: Can<'_>) -> Document {
     let plan = view.plan;
     let responses = Responses::of(view);
     let count = view.messages().count();

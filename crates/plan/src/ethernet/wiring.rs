@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, Rate};
 
-use super::macsec::Macsec;
+use super::Macsec;
 
 /// The links of a segment. The default is one switch with a link to every node, each as the segment says.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,7 +6,7 @@ use chronoseal_core::{Duration, StreamId, statistics};
 use chronoseal_wire::can::iso_tp::{FrameFormat, Segments, SeparationTime};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanFrame, CanId, FrameKind};
 
-use crate::plan::{GatewayPlan, HopPlan, Plan, ProtectionPlan, SegmentId, StreamPlan, bridged_from};
+use crate::{GatewayPlan, HopPlan, Plan, ProtectionPlan, SegmentId, StreamPlan, bridged_from};
 
 /// The kind's name.
 pub const CAN: &str = "can";

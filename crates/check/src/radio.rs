@@ -3,16 +3,16 @@
 use chronoseal_analysis::segment::{BOUNDS, StreamBounds, end_to_end};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
+use chronoseal_plan::{Plan, Radio};
 use chronoseal_report::{Block, Cell, Document, Evidence, Held, Section, Table, Verdict};
 use chronoseal_results::Distribution;
 use chronoseal_runner::{simulated_latencies, versions};
-use chronoseal_scenario::plan::{Plan, Radio};
 
 /// Of the run at most this much is simulated for a check.
 const LOOK: Duration = Duration::from_s(5);
 
 /// What is known of streams on a radio segment before a run: that nothing bounds them, and what a short simulation gives.
-pub(super) fn check_document(view: Radio<'_>) -> Document {
+pub(crate) fn check_document(view: Radio<'_>) -> Document {
     let plan = view.plan;
     let mut short = plan.clone();
     short.duration = plan.duration.min(LOOK);

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use chronoseal_core::NodeId;
 
-use super::networks::NetworkName;
-use super::plan::{Ethernet, EthernetStream, FailingLink};
-use super::wiring::{RouteError, SwitchHop, Wiring};
+use super::{Ethernet, EthernetStream, FailingLink, NetworkName, RouteError, SwitchHop, Wiring};
 
 /// One of the ways of a stream's copies.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,7 +61,7 @@ impl Ethernet<'_> {
     /// # Errors
     /// As [`Self::ways`].
     pub fn hops(self, stream: &EthernetStream<'_>) -> Result<Vec<(NetworkName, SwitchHop)>, RouteError> {
-        Ok(joined(&self.ways(stream)?, &|switch| stream.copies.recovers(switch)))
+        Ok(joined_hops(&self.ways(stream)?, &|switch| stream.copies.recovers(switch)))
     }
 
     /// How many copies of each frame of a stream come to a switch as long as nothing fails; `None` if that depends on which of them
@@ -145,8 +143,8 @@ impl Ethernet<'_> {
 ///
 /// A switch that eliminates copies sends one over each of its lines, but none back to the switch from which the first one came: where
 /// two such switches send copies to each other, how many come depends on which of them was first.
-pub(super) struct CopyCount<'a> {
-    /// Those of [`joined`], by which no copy comes twice to a switch that does not eliminate it.
+pub struct CopyCount<'a> {
+    /// Those of [`joined_hops`], by which no copy comes twice to a switch that does not eliminate it.
     pub hops: &'a [(NetworkName, SwitchHop)],
     /// Of the segment.
     pub wiring: &'a Wiring,
@@ -156,12 +154,12 @@ pub(super) struct CopyCount<'a> {
 
 impl CopyCount<'_> {
     /// To a switch; `None` if it depends.
-    pub(super) fn at(&self, switch: u16) -> Option<u16> {
+    pub fn at(&self, switch: u16) -> Option<u16> {
         self.entries(switch).map(|entry| self.by(entry)).sum()
     }
 
     /// To a station of a switch; `None` if it depends.
-    pub(super) fn to(&self, receiver: NodeId) -> Option<u16> {
+    pub fn to(&self, receiver: NodeId) -> Option<u16> {
         let switch = self.wiring.switch_of(receiver);
         if (self.recovers)(switch) {
             return Some(1);
@@ -185,7 +183,7 @@ impl CopyCount<'_> {
 }
 
 /// What the switches on several ways of one stream do together.
-pub(super) fn joined(ways: &[StreamWay], recovers: &dyn Fn(u16) -> bool) -> Vec<(NetworkName, SwitchHop)> {
+pub fn joined_hops(ways: &[StreamWay], recovers: &dyn Fn(u16) -> bool) -> Vec<(NetworkName, SwitchHop)> {
     let mut hops: Vec<(NetworkName, SwitchHop)> = Vec::new();
     for (network, hop) in ways.iter().flat_map(|way| way.hops.iter().map(|hop| (way.network, hop))) {
         // Where ways part, one switch sends what comes in once by several lines.

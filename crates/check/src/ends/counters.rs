@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::iter;
 
 use chronoseal_core::NodeId;
-use chronoseal_scenario::plan::{HopPlan, Plan, StreamPlan};
+use chronoseal_plan::{HopPlan, Plan, StreamPlan};
 
 use super::{EndReport, Word};
 

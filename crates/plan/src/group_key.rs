@@ -5,7 +5,7 @@ use chronoseal_crypto::suite::SuiteName;
 use chronoseal_groupkey::{FailedRemoval, Installation, OrchestrationSigning, Profile, Scheme, Transport};
 use chronoseal_wire::can::{CanId, ExtendedId, IdFilter};
 
-use super::SegmentId;
+use crate::SegmentId;
 
 /// The identifiers of a key exchange: 29 bits, of which the first is 0.
 pub const EXCHANGE_IDS: IdFilter = IdFilter { id: CanId::Extended(ExtendedId::ZERO), mask: 1 << 28 };

@@ -10,7 +10,7 @@ use chronoseal_v2x_fleet::policy::Policy;
 use chronoseal_v2x_fleet::simulation::{FleetConfig, Messages, Rider, StationConfig};
 use chronoseal_v2x_fleet::station::{Hazard, MessageKind, frame_len_max, message_len_max};
 
-use crate::plan::{
+use crate::{
     ClockPlan, DeadlineKind, Facet, Fidelity, HopPlan, NodePlan, PayloadPlan, Plan, PlatformId, PlatformPlan,
     ProtectionId, ProtectionKind, ProtectionPlan, SegmentId, SegmentPlan, StreamPlan,
 };

@@ -4,7 +4,7 @@ use chronoseal_analysis::candidates::{CandidateReport, CheckReport};
 use chronoseal_report::{Block, Cell, Document, Held, Mark, Section, Table, Verdict};
 
 /// The document of a check.
-pub(super) fn check_document(report: &CheckReport) -> Document {
+pub(crate) fn check_document(report: &CheckReport) -> Document {
     let (held, text) =
         if report.holds { (Held::Yes, "Every deadline holds on paper") } else { (Held::No, "Not as it is") };
     let mut points = Vec::new();
@@ -25,7 +25,7 @@ pub(super) fn check_document(report: &CheckReport) -> Document {
 }
 
 /// What each candidate costs, and what guessing its tag takes.
-pub(crate) fn candidate_table(report: &CheckReport) -> Table {
+pub fn candidate_table(report: &CheckReport) -> Table {
     let mut table = Table::new("What each protection costs this scenario, on every stream")
         .words("protection")
         .numbers("added", "B")

@@ -2,7 +2,7 @@
 
 use chronoseal_core::{AttackKind, Duration, NodeId, Ppm, StreamId};
 
-use super::{ExchangeAttack, Facet, SegmentId};
+use crate::{ExchangeAttack, Facet, SegmentId};
 
 /// An attack of the scenario.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct ThreatPlan {
     pub name: String,
     /// What it does.
     pub kind: ThreatKind,
-    /// Who does it: index into [`super::Plan::attackers`].
+    /// Who does it: index into [`crate::Plan::attackers`].
     pub attacker: u16,
     /// Its first attempt.
     pub start: Duration,
