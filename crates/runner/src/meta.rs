@@ -49,7 +49,7 @@ pub fn versions() -> Vec<Fact> {
     vec![
         ("chronoseal".into(), env!("CARGO_PKG_VERSION").into()),
         ("compiler".into(), env!("CHRONOSEAL_RUSTC").into()),
-        ("profile".into(), if cfg!(debug_assertions) { "debug" } else { "release" }.into()),
+        ("profile".into(), env!("CHRONOSEAL_PROFILE").into()),
     ]
 }
 

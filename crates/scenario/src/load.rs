@@ -214,16 +214,18 @@ fn of_this_version(file: &str, name: &str, text: &str) -> Result<(), Problems> {
 }
 
 /// A text that is shaped as a scenario.
+///
+/// Its types are read from JSON values here and in [`mend`]: a second deserialiser of them all would take the compiler long.
 fn spec(source: Source) -> Result<Spec, Problems> {
-    match toml::from_str::<Spec>(&source.text) {
+    let json = toml::from_str::<serde_json::Value>(&source.text).map_err(|error| error.to_string());
+    match json.and_then(|json| serde_json::from_value::<Spec>(json).map_err(|error| error.to_string())) {
         Ok(mut spec) => {
             spec.source = source;
             Ok(spec)
         }
         // The schema says less than the types: nothing known gets here, and nothing may slip through.
-        Err(error) => {
-            let span = error.span().unwrap_or(0..0);
-            let problem = Problem::new(Code::WrongType, error.message()).label(span, "").help("see the file format");
+        Err(reason) => {
+            let problem = Problem::new(Code::WrongType, reason).label(0..0, "").help("see the file format");
             Err(Problems::one(&source.name, &source.text, problem))
         }
     }

@@ -75,6 +75,12 @@ impl Checker<'_> {
                 self.problems.push(wrong(&format!("a {name}"), &format!("it with its unit, such as `\"{example}\"`")));
             }
             (Shape::Text, Value::Text(_)) | (Shape::Boolean, Value::Boolean(_)) => {}
+            // The one letter in every way to write a number that is none, and that is infinite.
+            (Shape::Number, Value::Float)
+                if self.text.get(node.span.clone()).is_some_and(|text| text.contains('n')) =>
+            {
+                self.problems.push(wrong("a finite number", "digits, without quotes"));
+            }
             (Shape::Number, Value::Integer(Some(_)) | Value::Float) => {}
             (Shape::Text, _) => self.problems.push(wrong("a text", "it in quotes, such as `\"ecu1\"`")),
             (Shape::Boolean, _) => self.problems.push(wrong("true or false", "`true` or `false`, without quotes")),

@@ -197,7 +197,7 @@ fn differences() -> Table {
             "RTL of a P-256 engine, simulated at a declared clock; SoftHSM and a software TPM, measured",
         ],
         ["processors", &processors, "this host, one core"],
-        ["builds", &builds, "one program under the profiles size and release"],
+        ["builds", &builds, "one program under the profiles size and dist"],
         ["a run", "one message signed, then verified", "the same; devices sign and verify a digest"],
         ["radio", "none in these tables", "airtime by the OFDM formula; the fleet is simulated"],
     ] {

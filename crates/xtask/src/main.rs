@@ -28,7 +28,7 @@ usage: cargo xtask <task>
   licences             check the licences of every dependency
   bench star [ROUNDS]  the star on our simulator, ns-3 and nexosim, pinned and interleaved (default 5 rounds)
   bench star|group-key|fleet --before BINARY [--pairs PAIRS]
-                       this tree's release build against an earlier one, in interleaved pairs of runs (default 31);
+                       this tree's build of profile `dist` against an earlier one, in interleaved pairs of runs (default 31);
                        fails if it has become slower than the limit of the workload allows
   bench scenario FILE [--runs RUNS] [--goal FACTOR]
                        how many times faster than real time FILE is simulated on one processor (default 11 runs), and

@@ -1,4 +1,4 @@
-//! This tree's release build against an earlier one, in pairs of runs.
+//! This tree's build of profile `dist` against an earlier one, in pairs of runs.
 //!
 //! The two runs of a pair follow each other at once on one processor, and which of them is first alternates: what else
 //! the host does then changes both. The figure is the median of the pairs' ratios, not the ratio of two medians.

@@ -6,7 +6,7 @@ pub(super) struct Engine {
     pub(super) name: &'static str,
     /// From the root.
     pub(super) build: &'static [&'static str],
-    /// From the root; `{chronoseal}` is our release build, `{simulated_ms}` the simulated time, and `{phases}` the
+    /// From the root; `{chronoseal}` is our build of profile `dist`, `{simulated_ms}` the simulated time, and `{phases}` the
     /// overrides that give our scenario the phases of `peers/star.csv`. It prints one object as described in
     /// `bench/README.md`.
     pub(super) command: &'static [&'static str],
@@ -35,7 +35,7 @@ pub(super) const RATIO_TO: &str = "ns-3 l2";
 
 /// Builds `{chronoseal}`.
 pub(super) const BUILD_OURS: &[&str] =
-    &["cargo", "build", "--quiet", "--release", "--locked", "--package", "chronoseal-cli", "--bin", "chronoseal"];
+    &["cargo", "build", "--quiet", "--profile", "dist", "--locked", "--bin", "chronoseal"];
 const BUILD_NS3: &[&str] = &["make", "-C", "peers/ns3"];
 const BUILD_NEXOSIM: &[&str] = &[
     "cargo",

@@ -81,9 +81,9 @@ fn pin(root: &Path) -> Vec<String> {
     }
 }
 
-/// Where cargo puts our release build.
+/// Where cargo puts our build of profile `dist`.
 fn ours(root: &Path) -> Result<String, Failure> {
-    Ok(generate::target_folder(root)?.join("release/chronoseal").to_string_lossy().into_owned())
+    Ok(generate::target_folder(root)?.join("dist/chronoseal").to_string_lossy().into_owned())
 }
 
 /// How busy the host is: the load averages of the last 1, 5 and 15 minutes, as the kernel has them.
