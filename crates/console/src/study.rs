@@ -23,7 +23,7 @@ Next: open the report.html it names; studies/NAME/README.md says what was publis
 pub struct StudyRun {
     /// Its name, as `study list` shows it
     pub name: String,
-    /// Capture five minutes for each live test, as the source did, instead of 20 seconds
+    /// Capture five minutes for each live test, as the source did, instead of 10 seconds
     #[arg(long, conflicts_with = "no_live")]
     pub full: bool,
     /// Leave the live rows out

@@ -173,7 +173,7 @@ fn everything(
     stop: &AtomicBool,
     progress: &mut Progress<'_>,
 ) -> Result<(), StudyError> {
-    let long = if options.full { "300s" } else { "20s" };
+    let long = if options.full { "300s" } else { "10s" };
     for (index, len) in SWITCH_LENGTHS.into_iter().enumerate() {
         progress(0.25 + 0.15 * index as f64, &format!("live: Table II, {len} bytes, {long}"));
         let length = scenarios::length(if len == 80 { 60 } else { len });
