@@ -15,13 +15,6 @@ use crate::{FrameRow, RunMeta, RunRows, RunSummary};
 pub const SCHEMA_VERSION: u32 = 3;
 
 const MANIFEST: &str = "manifest.json";
-const FRAMES: &str = "frames.parquet";
-const HOPS: &str = "hops.parquet";
-const EVENTS: &str = "events.parquet";
-const SEGMENTS: &str = "segments.parquet";
-const WORK: &str = "work.parquet";
-const STALLS: &str = "stalls.parquet";
-const RELEASES: &str = "releases.parquet";
 const CAPTURE: &str = "capture.pcapng";
 
 /// Why a run could not be stored or read.
@@ -209,34 +202,22 @@ fn write_all(
     fs::create_dir(dir).map_err(|source| StoreError::write(dir, source))?;
     let mut meta = meta.clone();
     meta.interrupted |= rows.interrupted;
-    tables::write_frames(disk, &dir.join(FRAMES), &meta, &rows.frames)?;
-    tables::write_hops(disk, &dir.join(HOPS), &meta, &rows.hops)?;
-    tables::write_events(disk, &dir.join(EVENTS), &meta, &rows.events)?;
-    tables::write_segments(disk, &dir.join(SEGMENTS), &meta, &rows.segments)?;
-    tables::write_work(disk, &dir.join(WORK), &meta, &rows.work)?;
-    tables::write_stalls(disk, &dir.join(STALLS), &meta, &rows.stalls)?;
-    tables::write_releases(disk, &dir.join(RELEASES), &meta, &rows.releases)?;
-    let has_capture = !rows.captures.is_empty();
-    if has_capture {
+    let mut files = vec![
+        tables::FRAMES.write(disk, dir, &meta, &rows.frames)?,
+        tables::HOPS.write(disk, dir, &meta, &rows.hops)?,
+        tables::EVENTS.write(disk, dir, &meta, &rows.events)?,
+        tables::SEGMENTS.write(disk, dir, &meta, &tables::segment_values(&rows.segments))?,
+        tables::WORK.write(disk, dir, &meta, &rows.work)?,
+        tables::STALLS.write(disk, dir, &meta, &rows.stalls)?,
+        tables::RELEASES.write(disk, dir, &meta, &rows.releases)?,
+    ];
+    if !rows.captures.is_empty() {
         let path = dir.join(CAPTURE);
         let refused = |source| StoreError::write(&path, source);
         let mut file = disk.create(&path).map_err(refused)?;
         write_capture(&mut file, &meta, &rows.captures).map_err(|source| StoreError::capture_write(&path, source))?;
         file.sync().map_err(refused)?;
-    }
-    let file = |name: &str, rows: usize| StoredFile { name: name.into(), rows: rows as u64 };
-    let values = rows.segments.iter().map(|series| series.values.len()).sum();
-    let mut files = vec![
-        file(FRAMES, rows.frames.len()),
-        file(HOPS, rows.hops.len()),
-        file(EVENTS, rows.events.len()),
-        file(SEGMENTS, values),
-        file(WORK, rows.work.len()),
-        file(STALLS, rows.stalls.len()),
-        file(RELEASES, rows.releases.len()),
-    ];
-    if has_capture {
-        files.push(file(CAPTURE, rows.captures.len()));
+        files.push(StoredFile { name: CAPTURE.into(), rows: rows.captures.len() as u64 });
     }
     let manifest =
         Manifest { schema_version: SCHEMA_VERSION, run: meta, summary: summary.clone(), files: files.clone() };
@@ -282,7 +263,7 @@ pub fn read(path: &Path) -> Result<(RunMeta, RunSummary), StoreError> {
 /// # Errors
 /// [`StoreError::Read`], [`StoreError::Table`] or [`StoreError::Damaged`].
 pub fn read_frames(path: &Path) -> Result<Vec<FrameRow>, StoreError> {
-    tables::read_frames(&path.join(FRAMES))
+    tables::read_frames(path)
 }
 
 /// The frames, transmissions, events, series of segments, stalls and releases of a stored run; times as whole nanoseconds.
@@ -294,11 +275,11 @@ pub fn read_rows(path: &Path) -> Result<RunRows, StoreError> {
     let (meta, _) = read(path)?;
     Ok(RunRows {
         frames: read_frames(path)?,
-        hops: tables::read_hops(&path.join(HOPS))?,
-        segments: tables::read_segments(&path.join(SEGMENTS))?,
-        events: tables::read_events(&path.join(EVENTS))?,
-        stalls: tables::read_stalls(&path.join(STALLS))?,
-        releases: tables::read_releases(&path.join(RELEASES))?,
+        hops: tables::read_hops(path)?,
+        segments: tables::read_segments(path)?,
+        events: tables::read_events(path)?,
+        stalls: tables::read_stalls(path)?,
+        releases: tables::read_releases(path)?,
         interrupted: meta.interrupted,
         ..RunRows::default()
     })

@@ -1,87 +1,186 @@
-//! Columns of Parquet tables, written and read by name.
+//! What the columns of a table are: their names, and how a cell comes from a row and goes back into one.
 
-use std::fs::File;
-use std::path::Path;
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt16Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray, UInt16Array, UInt64Array};
-use chronoseal_core::SimTime;
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::Compression;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use chronoseal_core::{Duration, SimTime};
 
 use crate::RunMeta;
-use crate::disk::Disk;
-use crate::store::{SCHEMA_VERSION, StoreError};
 
-/// Rows turned into columns at a time; bounds the memory of a long run.
-const BATCH_ROWS: usize = 65_536;
-
-pub(super) fn ns(time: SimTime) -> i64 {
-    time.since_zero().as_ns()
-}
-pub(super) fn time(ns: i64) -> SimTime {
-    SimTime::from_ps(ns.saturating_mul(1_000))
-}
-
-/// Names of columns and what is in them.
-pub(super) type Columns = Vec<(&'static str, ArrayRef)>;
-
-pub(super) fn int64(values: impl Iterator<Item = i64>) -> ArrayRef {
-    Arc::new(Int64Array::from_iter_values(values))
-}
-pub(super) fn optional_ns(values: impl Iterator<Item = Option<SimTime>>) -> ArrayRef {
-    Arc::new(values.map(|time| time.map(ns)).collect::<Int64Array>())
-}
-pub(super) fn uint16(values: impl Iterator<Item = u16>) -> ArrayRef {
-    Arc::new(UInt16Array::from_iter_values(values))
-}
-pub(super) fn uint64(values: impl Iterator<Item = u64>) -> ArrayRef {
-    Arc::new(UInt64Array::from_iter_values(values))
-}
-pub(super) fn text(values: impl Iterator<Item = String>) -> ArrayRef {
-    Arc::new(StringArray::from_iter_values(values))
+/// A column of a table with a row for each `R`. Every column may have empty cells, so that every file of a table has the same
+/// schema.
+pub(super) struct Column<R> {
+    /// Its name in the file.
+    pub(super) name: &'static str,
+    /// What its cells hold.
+    pub(super) kind: Kind,
+    /// The cell of a row.
+    pub(super) get: for<'a> fn(&'a R, &'a RunMeta) -> Cell<'a>,
+    /// Puts a cell into a row; `None` if the column is there for other readers and says nothing new.
+    pub(super) set: Option<Set<R>>,
 }
 
-/// Writes `rows` as a table, a batch of columns at a time.
-pub(super) fn write<T>(
-    disk: &dyn Disk,
-    path: &Path,
-    meta: &RunMeta,
-    rows: &[T],
-    columns: impl Fn(&[T]) -> Columns,
-) -> Result<(), StoreError> {
-    let table_error = |source| StoreError::table_write(path, source);
-    let refused = |source| StoreError::write(path, source);
-    let file = disk.create(path).map_err(refused)?;
-    let remark = |key: &str, value: String| KeyValue::new(format!("chronoseal.{key}"), value);
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(vec![
-            remark("schema_version", SCHEMA_VERSION.to_string()),
-            remark("scenario", meta.name.clone()),
-            remark("engine", meta.engine.name().into()),
-            remark("evidence", meta.engine.evidence().into()),
-            remark("seed", meta.seed.to_string()),
-        ]))
-        .build();
-    let batch = |rows: &[T]| {
-        // Nullable by type, not by content, so that every file of a table has the same schema.
-        RecordBatch::try_from_iter_with_nullable(columns(rows).into_iter().map(|(name, array)| (name, array, true)))
-            .map_err(|source| table_error(source.into()))
-    };
-    let schema = batch(&[])?.schema();
-    let mut writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(table_error)?;
-    for rows in rows.chunks(BATCH_ROWS) {
-        writer.write(&batch(rows)?).map_err(table_error)?;
+impl<R> Column<R> {
+    /// A column of the kind that the field has which `place` shows; [`field!`] makes one.
+    pub(super) const fn of<T: Value>(
+        name: &'static str,
+        _place: fn(&R) -> &T,
+        get: for<'a> fn(&'a R, &'a RunMeta) -> Cell<'a>,
+        set: Set<R>,
+    ) -> Self {
+        Self { name, kind: T::KIND, get, set: Some(set) }
     }
-    writer.finish().map_err(table_error)?;
-    writer.inner_mut().sync().map_err(refused)
+
+    /// A column of texts.
+    pub(super) const fn text(
+        name: &'static str,
+        get: for<'a> fn(&'a R, &'a RunMeta) -> Cell<'a>,
+        set: Option<Set<R>>,
+    ) -> Self {
+        Self { name, kind: Kind::Text, get, set }
+    }
 }
+
+/// Puts a cell into a row.
+pub(super) type Set<R> = fn(&mut R, Cell<'_>) -> Result<(), Damage>;
+
+/// What the cells of a column hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Boolean,
+    Uint16,
+    Uint32,
+    Uint64,
+    Int64,
+    Text,
+    /// A list of numbers of 64 bits without a sign.
+    Uint64List,
+}
+
+/// One cell. A number without a sign of 64 bits is held with the same bits.
+pub(super) enum Cell<'a> {
+    Empty,
+    Boolean(bool),
+    Number(i64),
+    Text(Cow<'a, str>),
+    List(Cow<'a, [u64]>),
+}
+
+impl<'a> Cell<'a> {
+    /// The text of a cell that may be empty.
+    pub(super) fn text(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Empty, |text| Self::Text(text.into()))
+    }
+
+    /// The text in it, if there is one.
+    pub(super) fn as_text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// The text that must be in a cell of this column.
+    pub(super) fn to_text(&self, column: &'static str) -> Result<&str, Damage> {
+        self.as_text().ok_or(Damage::Empty(column))
+    }
+}
+
+/// A value with a kind of column of its own.
+pub(super) trait Value: Sized {
+    const KIND: Kind;
+    fn cell(&self) -> Cell<'_>;
+    /// The value of a cell of this kind; `None` if it is empty and must not be.
+    fn of(cell: Cell<'_>) -> Option<Self>;
+}
+
+/// Numbers, and what is kept as one.
+macro_rules! numbers {
+    ($($kind:ident: $value:ty, $to:expr, $from:expr;)*) => {$(
+        impl Value for $value {
+            const KIND: Kind = Kind::$kind;
+            fn cell(&self) -> Cell<'_> {
+                let to: fn($value) -> i64 = $to;
+                Cell::Number(to(*self))
+            }
+            fn of(cell: Cell<'_>) -> Option<Self> {
+                let from: fn(i64) -> $value = $from;
+                if let Cell::Number(number) = cell { Some(from(number)) } else { None }
+            }
+        }
+    )*};
+}
+
+numbers! {
+    Uint16: u16, i64::from, |number| number as u16;
+    Uint32: u32, i64::from, |number| number as u32;
+    Uint64: u64, |number| number as i64, |number| number as u64;
+    Int64: i64, |number| number, |number| number;
+    // Whole nanoseconds.
+    Int64: Duration, Duration::as_ns, |ns| Duration::from_ps(ns.saturating_mul(1_000));
+    Int64: SimTime, |time| time.since_zero().as_ns(), |ns| SimTime::from_ps(ns.saturating_mul(1_000));
+}
+
+impl Value for bool {
+    const KIND: Kind = Kind::Boolean;
+    fn cell(&self) -> Cell<'_> {
+        Cell::Boolean(*self)
+    }
+    fn of(cell: Cell<'_>) -> Option<Self> {
+        if let Cell::Boolean(value) = cell { Some(value) } else { None }
+    }
+}
+
+impl Value for Arc<str> {
+    const KIND: Kind = Kind::Text;
+    fn cell(&self) -> Cell<'_> {
+        Cell::text(Some(self))
+    }
+    fn of(cell: Cell<'_>) -> Option<Self> {
+        cell.as_text().map(Self::from)
+    }
+}
+
+impl Value for Vec<u64> {
+    const KIND: Kind = Kind::Uint64List;
+    fn cell(&self) -> Cell<'_> {
+        Cell::List(self.into())
+    }
+    fn of(cell: Cell<'_>) -> Option<Self> {
+        if let Cell::List(numbers) = cell { Some(numbers.into_owned()) } else { None }
+    }
+}
+
+impl<T: Value> Value for Option<T> {
+    const KIND: Kind = T::KIND;
+    fn cell(&self) -> Cell<'_> {
+        self.as_ref().map_or(Cell::Empty, T::cell)
+    }
+    fn of(cell: Cell<'_>) -> Option<Self> {
+        if let Cell::Empty = cell { Some(None) } else { T::of(cell).map(Some) }
+    }
+}
+
+/// A column that holds a field of its row: `field!("sender_id": sender.0)`.
+macro_rules! field {
+    ($name:literal: $($place:tt)+) => {
+        Column::of(
+            $name,
+            |row| &row.$($place)+,
+            |row, _| row.$($place)+.cell(),
+            |row, cell| {
+                row.$($place)+ = Value::of(cell).ok_or(Damage::Empty($name))?;
+                Ok(())
+            },
+        )
+    };
+}
+
+/// A column with the name that the run has for a number: `name!("sender": node_name(sender.0))`.
+macro_rules! name {
+    ($name:literal: $name_of:ident($($place:tt)+)) => {
+        Column::text($name, |row, meta| Cell::Text(meta.$name_of(row.$($place)+).into()), None)
+    };
+}
+
+pub(super) use {field, name};
 
 /// What is wrong inside a table.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -109,64 +208,6 @@ pub enum Damage {
         /// The text found.
         name: String,
     },
-}
-
-/// A batch whose columns are looked up by name, so that files with additional columns stay readable.
-pub(super) struct Batch<'a>(&'a RecordBatch);
-
-impl Batch<'_> {
-    pub(super) fn len(&self) -> usize {
-        self.0.num_rows()
-    }
-    fn column(&self, name: &'static str) -> Result<&ArrayRef, Damage> {
-        self.0.column_by_name(name).ok_or(Damage::Column(name))
-    }
-    pub(super) fn int64(&self, name: &'static str, row: usize) -> Result<Option<i64>, Damage> {
-        let column = self.column(name)?.as_primitive_opt::<Int64Type>().ok_or(Damage::Column(name))?;
-        Ok(column.is_valid(row).then(|| column.value(row)))
-    }
-    pub(super) fn uint16(&self, name: &'static str, row: usize) -> Result<u16, Damage> {
-        let column = self.column(name)?.as_primitive_opt::<UInt16Type>().ok_or(Damage::Column(name))?;
-        column.is_valid(row).then(|| column.value(row)).ok_or(Damage::Empty(name))
-    }
-    pub(super) fn uint32(&self, name: &'static str, row: usize) -> Result<u32, Damage> {
-        let column = self.column(name)?.as_primitive_opt::<UInt32Type>().ok_or(Damage::Column(name))?;
-        column.is_valid(row).then(|| column.value(row)).ok_or(Damage::Empty(name))
-    }
-    pub(super) fn uint64(&self, name: &'static str, row: usize) -> Result<u64, Damage> {
-        let column = self.column(name)?.as_primitive_opt::<UInt64Type>().ok_or(Damage::Column(name))?;
-        column.is_valid(row).then(|| column.value(row)).ok_or(Damage::Empty(name))
-    }
-    pub(super) fn uint64_list(&self, name: &'static str, row: usize) -> Result<Vec<u64>, Damage> {
-        let column = self.column(name)?.as_list_opt::<i32>().ok_or(Damage::Column(name))?;
-        if column.is_null(row) {
-            return Err(Damage::Empty(name));
-        }
-        let values = column.value(row);
-        let values = values.as_primitive_opt::<UInt64Type>().ok_or(Damage::Column(name))?;
-        values.iter().collect::<Option<_>>().ok_or(Damage::Empty(name))
-    }
-    pub(super) fn boolean(&self, name: &'static str, row: usize) -> Result<bool, Damage> {
-        let column = self.column(name)?.as_boolean_opt().ok_or(Damage::Column(name))?;
-        column.is_valid(row).then(|| column.value(row)).ok_or(Damage::Empty(name))
-    }
-    pub(super) fn text(&self, name: &'static str, row: usize) -> Result<Option<&str>, Damage> {
-        let column = self.column(name)?.as_string_opt::<i32>().ok_or(Damage::Column(name))?;
-        Ok(column.is_valid(row).then(|| column.value(row)))
-    }
-}
-
-/// Hands over a table batch by batch.
-pub(super) fn read(path: &Path, mut take: impl FnMut(&Batch<'_>) -> Result<(), Damage>) -> Result<(), StoreError> {
-    let table_error = |source| StoreError::Table { path: path.into(), source };
-    let file = File::open(path).map_err(|source| StoreError::read(path, source))?;
-    let reader =
-        ParquetRecordBatchReaderBuilder::try_new(file).and_then(|builder| builder.with_batch_size(BATCH_ROWS).build());
-    for batch in reader.map_err(table_error)? {
-        let batch = batch.map_err(|source| table_error(source.into()))?;
-        take(&Batch(&batch)).map_err(|damage| StoreError::Damaged { path: path.into(), damage })?;
-    }
-    Ok(())
 }
 
 /// What bears a name.

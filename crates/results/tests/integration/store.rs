@@ -32,6 +32,23 @@ fn a_stored_run_reads_back_whole() {
     assert_eq!(left, ["run"], "nothing partial stays beside the run");
 }
 
+/// `tests/stored/` holds the tables of `rows(3)` as the library for Arrow wrote them until November 2026, with Arrow's own schema
+/// in their metadata.
+#[test]
+fn tables_with_a_schema_of_arrow_are_read() {
+    let (folder, rows) = (concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stored"), rows(3));
+    let dir = stored(&meta(), &RunRows::default());
+    let run = dir.path().join("run");
+    for table in ["frames", "hops", "events", "segments", "stalls", "releases"] {
+        let file = format!("{table}.parquet");
+        fs::copy(format!("{folder}/{file}"), run.join(file)).expect("the folder is ours");
+    }
+    let read = read_rows(&run).expect("they are tables of this version");
+    assert!(read.hops.iter().any(|hop| !hop.origins.is_empty()), "a list that is not empty is among them");
+    assert_eq!((read.frames, read.hops, read.events), (rows.frames, rows.hops, rows.events));
+    assert_eq!((read.segments, read.stalls, read.releases), (rows.segments, rows.stalls, rows.releases));
+}
+
 #[test]
 fn an_empty_run_is_a_run() {
     let (meta, rows) = (meta(), RunRows::default());
