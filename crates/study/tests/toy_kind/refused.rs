@@ -1,10 +1,10 @@
 //! What is bad: frames, scenarios, tables with a row too few, drivers.
 
 use chronoseal_catalog::{KindTable, Kinds, PrepareError, Prepared};
-use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{
     Command, DiscardReason, Duration, EventKind, Input, LocalTime, Node, NodeId, Output, PortId, StreamId,
 };
+use chronoseal_core_testing::{Contract, Script};
 use chronoseal_nodes::gateway::{HandOver, Mark, Pdu, Stack};
 use chronoseal_runner::Scenario;
 use chronoseal_scenario::plan::SegmentId;
