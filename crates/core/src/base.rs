@@ -148,7 +148,7 @@ pub trait WriteFrame {
     fn write(&self, buffer: &mut [u8]) -> usize;
 }
 
-#[cfg(any(test, feature = "std"))]
+#[cfg(not(any(target_os = "none", without_std)))]
 impl WriteFrame for Vec<u8> {
     /// What the buffer has no room for is cut off.
     fn write(&self, buffer: &mut [u8]) -> usize {

@@ -1,8 +1,11 @@
 //! Time, units, identifiers and the seam between protocols and their drivers.
 //!
-//! This crate does no I/O, reads no clock, allocates nothing (without `std`) and knows no protocol. The two types
+//! This crate does no I/O, reads no clock, allocates nothing and knows no protocol. The two types
 //! that matter are the [`Node`] trait, a protocol's side of the seam, and [`Event`], what a protocol says happened. A node is
 //! built on a [`NodeBase`].
+//!
+//! Where the target has the standard library there are also queues that grow and `statistics`. Bare metal, and any build with
+//! `--cfg without_std`, goes without.
 //!
 //! A driver owns time. It hands a node its inputs with a [`LocalTime`] and then drains [`Node::poll_output`] until it
 //! gets [`Output::Timeout`]. The simulator and the test bed are two such drivers of the same nodes.
@@ -12,7 +15,7 @@
 //! let start = LocalTime::ZERO + Duration::from_us(125);
 //! assert_eq!((start + Duration::from_us(125)).to_string(), "250us");
 //! ```
-#![cfg_attr(not(any(test, feature = "std")), no_std)]
+#![cfg_attr(any(target_os = "none", without_std), no_std)]
 
 pub mod base;
 pub mod event;
@@ -22,14 +25,11 @@ pub mod node;
 pub mod oscillator;
 pub mod queue;
 pub mod random;
-#[cfg(any(test, feature = "std"))]
+#[cfg(not(any(target_os = "none", without_std)))]
 pub mod statistics;
 pub mod time;
 pub mod units;
 pub mod work;
-
-#[cfg(feature = "testing")]
-pub mod testing;
 
 pub use base::{Effect, NodeBase, Queued, WriteFrame};
 pub use event::{AbortReason, AttackKind, DiscardReason, Event, EventKind, StoppedBy, TransferFault};

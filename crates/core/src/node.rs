@@ -15,7 +15,7 @@ use crate::{AttackKind, Event, LocalTime, PortId, Priority, StreamId, Work};
 /// - An input that is refused with a [`HandleError`] changes nothing, the time of the last input included.
 /// - After [`Command::Stop`] a node sends nothing of its own, and asks for no wake-up that it does nothing with.
 ///
-/// [`NodeBase`](crate::NodeBase) has the checks and a queue of effects; the contract suite of the feature `testing` holds a
+/// [`NodeBase`](crate::NodeBase) has the checks and a queue of effects; the contract suite of `chronoseal-core-testing` holds a
 /// node to all of this.
 pub trait Node {
     /// Takes one input.

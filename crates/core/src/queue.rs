@@ -18,7 +18,7 @@ pub trait Queue {
     fn is_empty(&self) -> bool;
 }
 
-#[cfg(any(test, feature = "std"))]
+#[cfg(not(any(target_os = "none", without_std)))]
 impl<T> Queue for std::collections::VecDeque<T> {
     type Item = T;
 

@@ -27,7 +27,7 @@
 //! assert!(!mac.verify(0, &[b"engine speed 1201 rpm"], &tag));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-#![cfg_attr(not(any(test, feature = "std")), no_std)]
+#![cfg_attr(not(any(test, feature = "aws-lc")), no_std)]
 
 mod algorithm;
 mod hash;

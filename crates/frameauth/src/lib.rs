@@ -71,7 +71,7 @@
 //! assert_eq!(opener.open(&pdu, Moment::Unknown), Err(DiscardReason::Replayed));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-#![cfg_attr(not(any(test, feature = "std")), no_std)]
+#![cfg_attr(not(test), no_std)]
 
 mod authenticator;
 mod bits;

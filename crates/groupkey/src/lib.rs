@@ -1,12 +1,12 @@
 //! Group keys on CAN and CAN FD: how the ECUs of a bus come to one key, and how one of them is thrown out.
 //!
-//! This crate does no I/O, reads no clock, allocates nothing (without `std`) and does no curve arithmetic of its own: it
+//! This crate does no I/O, reads no clock, allocates nothing and does no curve arithmetic of its own: it
 //! is generic over a [`Suite`](chronoseal_crypto::suite::Suite). It does not protect the traffic that the key is for
 //! (that is `chronoseal-frameauth`), and it is no bus: frames come and go as bytes of `wire::can::layout`.
 //!
 //! The two types that matter are [`Member`], an ECU, and [`Orchestrator`], which requests the exchanges. Both are
 //! [`Node`](chronoseal_core::Node)s. A [`Roster`] says who belongs to the network and a [`Tree`] who is merged with whom.
-//! With `std` there are also an [`adversary`] and, to compare with, other ways to a common key in [`baseline`].
+//! Where the target has the standard library there are also an [`adversary`] and, to compare with, other ways to a common key in [`baseline`].
 //!
 //! ```
 //! use chronoseal_core::{Command, Input, LocalTime, Node, Output, PortId};
@@ -98,11 +98,11 @@
 //! | Nothing is said of a removal that fails | the key in use stays, or is given up ([`FailedRemoval`], [`Step::Withdrawal`]) | the removed node has it |
 //!
 //! How many frames each profile takes: [`frame_count`]. What each withstands: `docs/reference/group-key-threat-model.md`.
-#![cfg_attr(not(any(test, feature = "std")), no_std)]
+#![cfg_attr(any(target_os = "none", without_std), no_std)]
 
-#[cfg(feature = "std")]
+#[cfg(not(any(target_os = "none", without_std)))]
 pub mod adversary;
-#[cfg(feature = "std")]
+#[cfg(not(any(target_os = "none", without_std)))]
 pub mod baseline;
 pub mod crypto_stack;
 mod distribution;

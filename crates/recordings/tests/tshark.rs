@@ -1,7 +1,7 @@
 //! What Wireshark makes of our captures. Needs tshark, so it runs on demand only:
 //!
 //! ```text
-//! cargo test -p chronoseal-recordings --test tshark -- --ignored --nocapture
+//! cargo test -p chronoseal-recordings --test recordings tshark -- --ignored --nocapture
 //! ```
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]

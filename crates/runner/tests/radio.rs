@@ -1,17 +1,15 @@
 //! Radio segments of scenarios: simulated and attacked, and what of them is refused live.
 
-mod street;
-
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::street::{STREET, beyond_the_street};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{AttackKind, DiscardReason, EventKind};
 use chronoseal_plan::{Plan, RadioSegment};
 use chronoseal_results::Outcome;
 use chronoseal_runner::{LiveOptions, MeasureError, Run, fingerprint, measure, simulate};
 use chronoseal_scenario::{NoFiles, Scenario};
-use street::{STREET, beyond_the_street};
 
 const ATTACKS: &str = r#"
 [[threats]]

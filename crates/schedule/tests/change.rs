@@ -1,15 +1,12 @@
 //! A change at run time loses no frame, and what stays does not notice it.
 
-#[path = "../src/testing.rs"]
-mod testing;
-
+use crate::testing::{Draw, grid, network, problem, ring, streams, unicast};
 use chronoseal_core::Duration;
 use chronoseal_schedule::change::{ChangeError, plan};
 use chronoseal_schedule::gates::SCHEDULED_CLASS;
 use chronoseal_schedule::replay::replay;
 use chronoseal_schedule::{Options, Schedule, Security, Stream, synthesize};
 use proptest::prelude::*;
-use testing::{Draw, grid, network, problem, ring, streams, unicast};
 
 const US: fn(i64) -> Duration = Duration::from_us;
 const OPTIONS: Options = Options { routes: 3, steps: 300_000, seed: 1 };

@@ -1,15 +1,12 @@
 //! Each limit on both sides, and that the replay sees what is wrong.
 
-#[path = "../src/testing.rs"]
-mod testing;
-
 use std::collections::BTreeMap;
 
+use crate::testing::{network, problem, ring, unicast};
 use chronoseal_core::Duration;
 use chronoseal_schedule::gates::{GateEntry, SCHEDULED_CLASS};
 use chronoseal_schedule::replay::{PortLists, Violation, replay};
 use chronoseal_schedule::{AddError, Fault, Network, Options, Problem, Reason, Schedule, Security, Stream, synthesize};
-use testing::{network, problem, ring, unicast};
 
 const US: fn(i64) -> Duration = Duration::from_us;
 const NS: fn(i64) -> Duration = Duration::from_ns;

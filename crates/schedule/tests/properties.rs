@@ -1,13 +1,10 @@
 //! Every schedule that is made is replayed, and what is said of sets without one is held against their parts.
 
-#[path = "../src/testing.rs"]
-mod testing;
-
+use crate::testing::{Draw, grid, problem, ring, streams};
 use chronoseal_core::Duration;
 use chronoseal_schedule::gates::SCHEDULED_CLASS;
 use chronoseal_schedule::{Infeasible, Network, Options, Problem, Schedule, Security, Stream, prove, synthesize};
 use proptest::prelude::*;
-use testing::{Draw, grid, problem, ring, streams};
 
 const US: fn(i64) -> Duration = Duration::from_us;
 const OPTIONS: Options = Options { routes: 3, steps: 300_000, seed: 1 };

@@ -1,8 +1,8 @@
 //! The simulator as a driver of nodes: it passes the suite that every driver has to pass.
 
 use chronoseal_core::random::Jitter;
-use chronoseal_core::testing::{self, Driver, NotRun, TestNetwork};
 use chronoseal_core::{Duration, Event, NodeId, Oscillator, PortId, Priority, SimTime};
+use chronoseal_core_testing::{self as testing, Driver, NotRun, TestNetwork};
 use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
 use chronoseal_sim::{FrameContext, NodeSetup, Observer, Simulation};
 

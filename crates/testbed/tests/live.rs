@@ -1,85 +1,53 @@
 //! Live runs for real: processes, network namespaces, TAP interfaces, packet sockets.
 //!
-//! This file has its own main because its executable is also the agents' program, and because two live runs at a time
-//! would disturb each other. Where the host refuses, it says so and skips; `CHRONOSEAL_REQUIRE_LIVE=1` makes that a
-//! failure.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test with a main of its own")]
-
-use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use chronoseal_core::testing::{self, Driver, NotRun, TestNetwork};
 use chronoseal_core::{
     AttackKind, Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeId, Output, PortId, Ppm,
     Priority, SimTime, StreamId, Transmit,
 };
+use chronoseal_core_testing::{self as testing, Driver, NotRun, TestNetwork};
 use chronoseal_media::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer};
 use chronoseal_results::{Direction, Outcome};
 use chronoseal_testbed::{
     AgentConfig, ExistingInterface, FactoryError, FrameDescription, LiveConfig, LiveError, LiveOutcome, Placement,
-    PortLink, Traffic, agent_main, probe, run,
+    PortLink, Traffic, probe, run,
 };
 
-fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some("agent") {
-        return agent_main(build);
-    }
-    if std::env::args().nth(1).as_deref() == Some("controller") {
-        go(&stream_config(Duration::from_s(60)), Duration::ZERO);
-        return ExitCode::SUCCESS;
-    }
-    let config = LiveConfig::new(vec![AgentConfig::new(NodeId(0))], vec![], Duration::from_ms(1));
-    let host = probe(&config);
+pub(crate) const TESTS: &[(&str, fn())] = &[
+    ("passes_the_conformance_suite", passes_the_conformance_suite),
+    ("passes_the_conformance_suite_over_socket_pairs", passes_the_conformance_suite_over_socket_pairs),
+    ("exchanges_frames_and_accounts_for_each", exchanges_frames_and_accounts_for_each),
+    ("frames_keep_their_vlan_tags", frames_keep_their_vlan_tags),
+    ("carries_frames_wherever_its_threads_run", carries_frames_wherever_its_threads_run),
+    ("frames_leave_at_their_launch_times", frames_leave_at_their_launch_times),
+    ("clocks_show_offset_and_drift", clocks_show_offset_and_drift),
+    ("an_attack_is_labelled_by_its_sender", an_attack_is_labelled_by_its_sender),
+    ("declared_work_takes_its_time", declared_work_takes_its_time),
+    ("stops_early_when_told_and_keeps_what_there_is", stops_early_when_told_and_keeps_what_there_is),
+    ("a_killed_agent_is_an_error_with_partial_rows", a_killed_agent_is_an_error_with_partial_rows),
+    ("agents_end_with_a_killed_controller", agents_end_with_a_killed_controller),
+    ("refuses_what_cannot_be_run", refuses_what_cannot_be_run),
+];
+
+/// Why the host refuses them, if it does.
+pub(crate) fn refusal() -> Option<String> {
+    let host = probe(&LiveConfig::new(vec![AgentConfig::new(NodeId(0))], vec![], Duration::from_ms(1)));
     println!("host: {host:?}");
-    if let Some(reason) = &host.live_refused {
-        println!("live tests skipped: {reason}");
-        let required = std::env::var("CHRONOSEAL_REQUIRE_LIVE").is_ok_and(|value| value == "1");
-        return if required { ExitCode::FAILURE } else { ExitCode::SUCCESS };
-    }
-    let wanted = std::env::args().nth(1).filter(|argument| !argument.starts_with('-')).unwrap_or_default();
-    let tests: [(&str, fn()); 13] = [
-        ("passes_the_conformance_suite", passes_the_conformance_suite),
-        ("passes_the_conformance_suite_over_socket_pairs", passes_the_conformance_suite_over_socket_pairs),
-        ("exchanges_frames_and_accounts_for_each", exchanges_frames_and_accounts_for_each),
-        ("frames_keep_their_vlan_tags", frames_keep_their_vlan_tags),
-        ("carries_frames_wherever_its_threads_run", carries_frames_wherever_its_threads_run),
-        ("frames_leave_at_their_launch_times", frames_leave_at_their_launch_times),
-        ("clocks_show_offset_and_drift", clocks_show_offset_and_drift),
-        ("an_attack_is_labelled_by_its_sender", an_attack_is_labelled_by_its_sender),
-        ("declared_work_takes_its_time", declared_work_takes_its_time),
-        ("stops_early_when_told_and_keeps_what_there_is", stops_early_when_told_and_keeps_what_there_is),
-        ("a_killed_agent_is_an_error_with_partial_rows", a_killed_agent_is_an_error_with_partial_rows),
-        ("agents_end_with_a_killed_controller", agents_end_with_a_killed_controller),
-        ("refuses_what_cannot_be_run", refuses_what_cannot_be_run),
-    ];
-    let before = left_behind();
-    let (chosen, others): (Vec<_>, Vec<_>) = tests.iter().partition(|(name, _)| name.contains(&wanted));
-    println!("\nrunning {} tests", chosen.len());
-    for (name, test) in &chosen {
-        let began = Instant::now();
-        test();
-        assert_eq!(left_behind(), before, "{name} left a process or an interface behind");
-        println!("test {name} ... ok ({:.1} s)", began.elapsed().as_secs_f64());
-    }
-    // A test that fails panics, so whoever gets here has seen none.
-    let (passed, left) = (chosen.len(), others.len());
-    println!("\ntest result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured; {left} filtered out\n");
+    host.live_refused
+}
+
+/// Runs until it is killed.
+pub(crate) fn controller() -> ExitCode {
+    go(&stream_config(Duration::from_s(60)), Duration::ZERO);
     ExitCode::SUCCESS
 }
 
-/// Interfaces of this namespace and children of this process.
-fn left_behind() -> BTreeSet<String> {
-    let devices = std::fs::read_to_string("/proc/net/dev").unwrap();
-    let devices = devices.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
-    let children = std::fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id())).unwrap();
-    devices.chain(children.split_whitespace().map(|pid| format!("process {pid}"))).collect()
-}
-
 /// In the agent's process. A case of the suite by its name, or one of the nodes below.
-fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node + Send>, FactoryError> {
+pub(crate) fn build(config: &[u8], node: NodeId) -> Result<Box<dyn Node + Send>, FactoryError> {
     let text = std::str::from_utf8(config)?;
     if let Some(network) = testing::network_of(text) {
         let found = network.nodes.into_iter().find(|(id, _)| *id == node);

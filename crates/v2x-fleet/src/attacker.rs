@@ -105,7 +105,7 @@ mod tests {
     use std::sync::Arc;
 
     use chronoseal_core::random::{self, Purpose};
-    use chronoseal_core::testing::{Contract, Script};
+    use chronoseal_core_testing::{Contract, Script};
     use chronoseal_v2x::crypto::Curve;
 
     use super::*;

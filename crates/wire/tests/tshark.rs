@@ -1,7 +1,7 @@
 //! What Wireshark makes of our frames. Needs tshark, so it runs on demand only:
 //!
 //! ```text
-//! cargo test -p chronoseal-wire --test tshark -- --ignored --nocapture
+//! cargo test -p chronoseal-wire --test wire tshark -- --ignored --nocapture
 //! ```
 //! The same by hand, with the bytes of `every_field_is_at_its_offset` in `src/protocol_control_frame.rs`, and what
 //! tshark 4.0.17 says to them:

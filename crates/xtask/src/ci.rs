@@ -8,6 +8,11 @@ use crate::{TaskResult, generate, licences, process, test, tidy};
 const CLIPPY: &[&str] =
     &["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
 
+/// With the examples, of which there are few, crates of others have the features that they have for the lints.
+#[rustfmt::skip]
+const DOC: &[&str] =
+    &["cargo", "doc", "--workspace", "--no-deps", "--lib", "--bins", "--examples", "--locked"];
+
 pub(crate) fn run(root: &Path) -> TaskResult {
     let linted = lint(root);
     let tested = test::run(root);
@@ -26,7 +31,7 @@ pub(crate) fn lint(root: &Path) -> TaskResult {
     process::run(root, CLIPPY)?;
     step("documentation");
     let deny = [("RUSTDOCFLAGS", "-D warnings")];
-    process::run_with(root, &["cargo", "doc", "--workspace", "--no-deps", "--locked"], &deny)?;
+    process::run_with(root, DOC, &deny)?;
     step("generated documents");
     generate::run(root, generate::Mode::Check)
 }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Failure, TaskResult, process};
+use crate::{Failure, TaskResult, built, process};
 
 /// What to do with a document that is not current.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,12 +38,9 @@ pub(crate) fn run(root: &Path, mode: Mode) -> TaskResult {
     if !root.join("crates/cli/Cargo.toml").is_file() {
         return Err(Failure::because("crates/cli is missing; generated documents come from its binary"));
     }
-    // The second one answers for `pki` and `vss`.
-    process::run(
-        root,
-        &["cargo", "build", "--quiet", "--workspace", "--bin", "chronoseal", "--bin", "chronoseal-v2x"],
-    )?;
-    let program = target_folder(root)?.join("debug/chronoseal");
+    // It answers for `pki` and `vss`, from beside the other.
+    built::program(root, "chronoseal-v2x")?;
+    let program = built::program(root, "chronoseal")?;
     let cli = Cli { root: root.to_path_buf(), program: program.to_string_lossy().into_owned() };
 
     let mut stale = 0;

@@ -1,10 +1,12 @@
 //! Chores of the project, run as `cargo xtask <task>`. One file a task.
 //!
-//! This crate is no part of chronoseal: nothing depends on it and it depends on no other crate of the workspace, so
-//! it builds in seconds and works while another crate does not compile. What it needs from them it asks their binary.
+//! This crate is no part of chronoseal: nothing depends on it, and of the workspace's crates it depends on `random-networks` alone,
+//! which depends on nothing. So it builds in seconds and works while another crate does not compile. What it needs from the others
+//! it asks their binary.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool for developers")]
 
 mod bench;
+mod built;
 mod ci;
 mod contradictions;
 mod finding;
@@ -45,7 +47,7 @@ usage: cargo xtask <task>
   rtl calls            200 messages signed and verified, and the cycles that takes
   rtl area             cells of the engine in a 7-series FPGA, by Yosys
   lint                 format, tidy, licences, clippy, documentation, generated documents
-  test                 all tests: of every crate, no-std link, fuzz corpora, and tshark where it is installed
+  test                 all tests: of every crate, fuzz corpora, no-std link, and tshark where it is installed
   ci                   lint and test";
 
 /// How a task ended, if it did not succeed.

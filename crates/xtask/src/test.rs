@@ -6,24 +6,17 @@ use std::path::Path;
 
 use crate::{Failure, TaskResult, process, rtl, socketcan};
 
-/// Changed inputs for each fuzz target unless `FUZZ_MUTATIONS` says otherwise: seconds instead of a minute.
-const MUTATIONS: &str = "2000";
-
 /// Builds, links and runs a `no_std` static library of the protocol crates, without an allocator.
 const NO_STD_LINK: &[&str] = &["bash", "nostd-link/check.sh"];
 
-/// Unit, integration and documentation tests of every crate.
+/// Unit, integration and documentation tests of every crate; fuzz targets on their corpora and changes of them.
 const WORKSPACE: &[&str] = &["cargo", "test", "--workspace", "--locked", "--no-fail-fast"];
-
-/// A workspace of its own, see `fuzz/README.md`.
-const FUZZ: &[&str] = &["cargo", "test", "--locked", "--manifest-path", "fuzz/Cargo.toml"];
 
 /// Tests that ask Wireshark about our bytes; on demand only, since not every machine has it.
 #[rustfmt::skip]
 const TSHARK: &[&str] = &[
-    "cargo", "test", "--locked", "--package", "chronoseal-wire", "--package", "chronoseal-cli",
-    "--package", "chronoseal-recordings",
-    "--test", "tshark", "--test", "integration", "--", "--ignored", "tshark",
+    "cargo", "test", "--workspace", "--locked", "--test", "wire", "--test", "recordings", "--test", "cli",
+    "--", "--ignored", "tshark",
 ];
 
 /// The second vendor's authorities and station, foreign code that ours are tested against.
@@ -33,7 +26,6 @@ const SECOND_VENDOR: &[&str] = &[
 ];
 
 pub(crate) fn run(root: &Path) -> TaskResult {
-    let mutations = std::env::var("FUZZ_MUTATIONS").unwrap_or_else(|_| MUTATIONS.into());
     let mut failed = Vec::new();
     let mut part = |name: &str, result: TaskResult| {
         if let Err(failure) = result {
@@ -76,8 +68,6 @@ pub(crate) fn run(root: &Path) -> TaskResult {
     }
     step("no-std link");
     part("no-std link", process::run(root, NO_STD_LINK));
-    step("fuzz corpora");
-    part("fuzz corpora", process::run_with(root, FUZZ, &[("FUZZ_MUTATIONS", &mutations)]));
     if failed.is_empty() {
         eprintln!("== all tests passed");
         return Ok(());

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use chronoseal_results::store;
 use serde_json::{Map, Value, json};
 
-use crate::{here, prepared, rows};
+use crate::golden::{here, prepared, rows};
 
 /// What varies from run to run, from build to build or from host to host, at the top of what the program writes. How many
 /// events the simulator needs is no part of what it gives.

@@ -1,6 +1,6 @@
 //! Bad input: exit status 2, nothing on standard output, every problem with its place and what to write instead.
 
-use crate::support::{Bench, SMALL, forty_frames};
+use crate::integration::support::{Bench, SMALL, forty_frames};
 
 /// A change that breaks [`SMALL`], and what has to be said about it: code, the line pointed at, the remedy.
 type Case = (&'static str, &'static str, &'static str, [&'static str; 3]);

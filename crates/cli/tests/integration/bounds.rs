@@ -1,6 +1,6 @@
 //! `check` and `schema`: what is known without running anything.
 
-use crate::support::{Bench, SMALL, forty_frames, project, scenario, shipped_scenarios};
+use crate::integration::support::{Bench, SMALL, forty_frames, project, scenario, shipped_scenarios};
 
 #[test]
 fn check_speaks_to_people_and_programs() {

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{Bench, SIDE_BY_SIDE, SMALL};
+use crate::integration::support::{Bench, SIDE_BY_SIDE, SMALL};
 
 /// Rows of `fields` for the packets that `filter` takes.
 fn tshark(bench: &Bench, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {

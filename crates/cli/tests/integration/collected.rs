@@ -1,6 +1,6 @@
 //! PDUs of several streams in one frame, from the command line.
 
-use crate::support::{Bench, scenario};
+use crate::integration::support::{Bench, scenario};
 
 #[test]
 fn what_is_collected_is_bounded_with_the_time_it_waits() {

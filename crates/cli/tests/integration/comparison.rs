@@ -1,6 +1,6 @@
 //! `compare` compares runs, not packets.
 
-use crate::support::{Bench, SMALL};
+use crate::integration::support::{Bench, SMALL};
 
 #[test]
 fn fewer_than_ten_runs_a_side_are_insufficient() {

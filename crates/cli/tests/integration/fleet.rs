@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::support::Bench;
+use crate::integration::support::Bench;
 
 /// Four vehicles 40 m apart at 20 m/s for 40 s, as SUMO writes them.
 fn trace() -> String {

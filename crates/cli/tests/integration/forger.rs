@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Bench, scenario};
+use crate::integration::support::{Bench, scenario};
 
 fn run() -> Value {
     Bench::new().say(&["run", &scenario("forger.toml"), "--no-store", "--format", "json"]).assert_code(1).json()

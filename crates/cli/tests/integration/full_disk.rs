@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::support::{Bench, SMALL, Said, said};
+use crate::integration::support::{Bench, SMALL, Said, said};
 
 /// The binary with no room for a file longer than so many blocks of 512 bytes.
 fn say_with_room(bench: &Bench, blocks: u32, arguments: &str) -> Said {

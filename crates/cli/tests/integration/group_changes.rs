@@ -1,6 +1,6 @@
 //! Planned changes of a group count in the verdict: one that does not come about is named, with who is still exposed.
 
-use crate::support::Bench;
+use crate::integration::support::Bench;
 
 /// Three members, of which one is to be removed after a second; `more` is what happens meanwhile.
 fn scenario(more: &str) -> String {

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::process::Stdio;
 
-use crate::support::{Bench, forty_frames, said};
+use crate::integration::support::{Bench, forty_frames, said};
 
 /// Every command a person can type.
 const COMMANDS: &[&[&str]] = &[

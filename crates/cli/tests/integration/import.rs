@@ -1,6 +1,6 @@
 //! `scenario from`: a table of streams or a capture becomes a scenario to begin with.
 
-use crate::support::{Bench, SMALL};
+use crate::integration::support::{Bench, SMALL};
 
 const TABLE: &str = "\
 name,from,to,period,frame,class,protection

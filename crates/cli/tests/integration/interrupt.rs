@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::support::{Bench, forty_frames, interrupted, scenario};
+use crate::integration::support::{Bench, forty_frames, interrupted, scenario};
 
 /// Long enough for some frames, even on a slow machine.
 const SOON: Duration = Duration::from_millis(700);

@@ -10,7 +10,7 @@ use chronoseal_v2x::pki::TicketPeriods;
 use chronoseal_v2x::types::Time32;
 use chronoseal_v2x_fleet::office::Office;
 
-use crate::support::Bench;
+use crate::integration::support::Bench;
 
 /// A signed message of a root authority of another vendor.
 const MESSAGE: &[u8] = include_bytes!("../../../v2x/tests/data/bc/rca-crl.oer");

@@ -1,6 +1,6 @@
 //! Messages longer than a frame on Ethernet: bounded, simulated and run live; what was lost is lost with a reason.
 
-use crate::support::Bench;
+use crate::integration::support::Bench;
 
 /// An image of 20 kB and a short command over two switches.
 fn images(segment: &str, class: &str) -> String {

@@ -1,6 +1,6 @@
 //! `bounds`: networks of Saihu in and out, and what other tools say of them beside what we do.
 
-use crate::support::Bench;
+use crate::integration::support::Bench;
 
 const NETWORK: &str = include_str!("../../../analysis/tests/vectors/saihu_demo.json");
 const BOUNDS: &str = include_str!("../../../analysis/tests/vectors/saihu_demo_bounds.json");

@@ -1,6 +1,6 @@
 //! What a protection costs on a processor is part of the latency, of the bound and of what a deadline is held against.
 
-use crate::support::Bench;
+use crate::integration::support::Bench;
 
 /// A stream with a deadline of 1 ms from `a` to `b`, and a processor that takes 2 ms for each tag.
 fn slow(kind: &str, node: &str) -> String {

@@ -1,6 +1,6 @@
 //! `schedule`: made, written in every form, read again, and refused with a reason.
 
-use crate::support::Bench;
+use crate::integration::support::Bench;
 
 const NETWORK: &str = "link,q_num,rate,t_proc,t_prop\n\"(0, 2)\",8,1,2000,0\n\"(2, 0)\",8,1,2000,0\n\"(1, 2)\",8,1,2000,0\n\
                        \"(2, 1)\",8,1,2000,0\n\"(2, 3)\",8,1,2000,0\n\"(3, 2)\",8,1,2000,0\n";

@@ -1,6 +1,6 @@
 //! A run over segments of different kinds has one verdict, which looks at all of them.
 
-use crate::support::{Bench, SIDE_BY_SIDE};
+use crate::integration::support::{Bench, SIDE_BY_SIDE};
 
 #[test]
 fn a_lost_clock_on_one_segment_fails_a_run_whose_bus_is_healthy() {

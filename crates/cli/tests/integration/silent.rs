@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::Bench;
+use crate::integration::support::Bench;
 
 const PAIR: &str = "schema_version = 2
 name = \"pair\"

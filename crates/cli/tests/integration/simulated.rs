@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Bench, SMALL, forty_frames, scenario, shipped_scenarios};
+use crate::integration::support::{Bench, SMALL, forty_frames, scenario, shipped_scenarios};
 
 fn simulate(bench: &Bench, file: &str, seed: &str) -> Value {
     bench.json(&["run", file, "--engine", "sim", "--seed", seed, "--no-store"])

@@ -1,6 +1,6 @@
 //! `report`, `study` and `doctor`.
 
-use crate::support::{Bench, SMALL};
+use crate::integration::support::{Bench, SMALL};
 
 #[test]
 fn a_stored_run_is_reported_again() {

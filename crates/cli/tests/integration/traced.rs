@@ -1,6 +1,6 @@
 //! Runs that are drawn over time: what `docs/guide/seeing-a-run.md` promises.
 
-use crate::support::{Bench, SMALL};
+use crate::integration::support::{Bench, SMALL};
 
 #[test]
 fn a_trace_is_the_same_each_time_and_changes_nothing_that_the_run_says() {

@@ -1,6 +1,6 @@
 //! Scenarios of earlier and later versions, and what is read and not run yet.
 
-use crate::support::Bench;
+use crate::integration::support::Bench;
 
 const OLD: &str = "# of version 1\nschema_version = 1\nname = \"old\"\nduration = \"100ms\"\n\n\
     [network.time_triggered_ethernet] # the cluster\nrate = \"100Mbit/s\"\ncluster_cycle = \"10ms\"\nguard_period = \"200us\"\n\n\

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Bench, scenario};
+use crate::integration::support::{Bench, scenario};
 
 const END_TO_END: &str = "protection = { end_to_end = \"cmac-8\" }         # the gateways have no key";
 const HOP_BY_HOP: &str = "protection = { front = \"cmac-8\", backbone = \"cmac-8\", rear = \"cmac-8\" } #";

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::support::{Bench, scenario};
+use crate::integration::support::{Bench, scenario};
 
 /// A scenario that once had a wrong word.
 struct Case {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use crate::support::{Bench, Said};
+use crate::integration::support::{Bench, Said};
 
 /// A sensor on a bus, a gateway, and two stations behind it.
 const SENSOR: &str = r#"

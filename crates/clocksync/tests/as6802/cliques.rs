@@ -3,7 +3,7 @@
 use chronoseal_clocksync::as6802::{Parameters, Thresholds};
 use chronoseal_core::{Duration, SimTime};
 
-use crate::network::{Condition, Network, Place, cluster, started};
+use crate::as6802::network::{Condition, Network, Place, cluster, started};
 
 /// Masters 0 and 1 keep compression master 0, the others keep number 1.
 fn cut_in_two(network: &mut Network, from: SimTime, until: SimTime) {

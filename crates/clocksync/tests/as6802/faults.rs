@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, SimTime};
 
-use crate::network::{CYCLES_UNTIL_NOTICED, DRIFT_PPB, Network, Place, running, started};
+use crate::as6802::network::{CYCLES_UNTIL_NOTICED, DRIFT_PPB, Network, Place, running, started};
 
 const FAULTY: Place = Place::Master(0);
 
@@ -143,7 +143,7 @@ fn frames_left_out_at_random_move_no_clock_beyond_the_precision() {
 fn two_masters_that_lie_are_outvoted_by_four() {
     use chronoseal_clocksync::as6802::{Cluster, Parameters};
     for seed in 0..6 {
-        let cluster = Cluster { faults_tolerated: 2, ..crate::network::cluster(6) };
+        let cluster = Cluster { faults_tolerated: 2, ..crate::as6802::network::cluster(6) };
         let mut network = started(Parameters::of(&cluster).unwrap(), 2, 1, seed);
         for _ in 0..30 {
             for (master, compression_master) in [(0, 0), (0, 1), (1, 0), (1, 1)] {

@@ -3,7 +3,7 @@
 use chronoseal_core::Duration;
 use chronoseal_wire::protocol_control_frame::{PcfType, ProtocolControlFrame};
 
-use crate::network::{CYCLES_UNTIL_NOTICED, Condition, Place, running};
+use crate::as6802::network::{CYCLES_UNTIL_NOTICED, Condition, Place, running};
 
 /// Correct clocks stay within the precision, or whoever has lost the cluster notices it within a few cycles.
 #[test]

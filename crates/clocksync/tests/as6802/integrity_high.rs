@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, SimTime};
 
-use crate::network::{Network, Place, high, started};
+use crate::as6802::network::{Network, Place, high, started};
 
 #[test]
 fn a_cluster_of_high_integrity_starts_within_the_bound_and_keeps_its_precision() {

@@ -3,7 +3,7 @@
 use chronoseal_clocksync::as6802::{Cluster, Integrity, ParameterError, Parameters, Thresholds};
 use chronoseal_core::Duration;
 
-use crate::network::cluster;
+use crate::as6802::network::cluster;
 
 /// The example of CoRE4INET in its ticks of 80 ns: precision 80, 635 of transmission delay, 5 of calculation, no fault tolerated. Its
 /// compression master delay is 246, its clock correction delay and its dispatch delay 161, one tick more than two precisions.

@@ -3,7 +3,7 @@
 use chronoseal_clocksync::as6802::Parameters;
 use chronoseal_core::{Duration, SimTime};
 
-use crate::network::{Condition, DRIFT_PPB, Network, Place, cluster, running};
+use crate::as6802::network::{Condition, DRIFT_PPB, Network, Place, cluster, running};
 
 /// From the last power-on to stable, for a seed.
 fn time_to_stable(masters: u8, compression_masters: usize, within: Duration, seed: u64) -> (Duration, Duration) {

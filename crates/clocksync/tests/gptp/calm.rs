@@ -4,8 +4,8 @@
 use chronoseal_core::{Duration, SimTime};
 use proptest::prelude::*;
 
-use crate::network::{Network, Node, identity};
-use crate::properties::random_network;
+use crate::gptp::network::{Network, Node, identity};
+use crate::gptp::properties::random_network;
 
 const ANNOUNCE: Duration = Duration::from_s(1);
 const SYNC: Duration = Duration::from_ms(125);

@@ -3,7 +3,7 @@
 use chronoseal_clocksync::gptp::PortRole;
 use chronoseal_core::{Duration, Ppm, oscillator::RateDeviation};
 
-use crate::network::{Network, identity};
+use crate::gptp::network::{Network, identity};
 
 /// IEEE 802.1AS-2020 clause B.3 asks for 1 us between any two systems at most seven hops apart.
 const PRECISION: Duration = Duration::from_us(1);

@@ -7,7 +7,7 @@ use chronoseal_wire::gptp::{
     PtpTime, SystemIdentity,
 };
 
-use crate::network::{Network, identity};
+use crate::gptp::network::{Network, identity};
 
 fn written(source: PortIdentity, sequence: u16, body: Body<'_>) -> Vec<u8> {
     let header = Header { domain: 0, source, sequence, correction: Duration::ZERO, log_interval: -3 };

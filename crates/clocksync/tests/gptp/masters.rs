@@ -3,7 +3,7 @@
 use chronoseal_clocksync::gptp::PortRole;
 use chronoseal_core::{Duration, SimTime};
 
-use crate::network::{Network, identity};
+use crate::gptp::network::{Network, identity};
 
 /// Three announce intervals of a second.
 const ANNOUNCE_TIMEOUT: Duration = Duration::from_s(3);

@@ -5,7 +5,7 @@ use chronoseal_core::Duration;
 use chronoseal_core::random::{self, Purpose};
 use proptest::prelude::*;
 
-use crate::network::{Network, Node, identity};
+use crate::gptp::network::{Network, Node, identity};
 
 /// A connected network of so many systems: a random tree and some links more.
 pub(crate) fn random_network(systems: usize, more: usize, seed: u64) -> (Vec<u8>, Vec<(Node, Node)>) {

@@ -3,7 +3,7 @@
 use chronoseal_clocksync::gptp::PortRole;
 use chronoseal_core::Duration;
 
-use crate::network::{Network, identity};
+use crate::gptp::network::{Network, identity};
 
 /// A ring of bridges with an end station at each: stations 0.., bridges behind them.
 fn ring(bridges: usize, seed: u64) -> Network {

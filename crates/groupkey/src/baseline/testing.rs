@@ -1,7 +1,7 @@
 //! Nodes of a baseline on a bus without loss, and the contract that each of them keeps.
 
-use chronoseal_core::testing::{Conduct, Contract, Script, bus, record};
 use chronoseal_core::{Event, LocalTime, Node};
+use chronoseal_core_testing::{Conduct, Contract, Script, bus, record};
 
 /// Starts the nodes and runs them until `until`. Their events, each with its node's index, and how many frames there
 /// were.

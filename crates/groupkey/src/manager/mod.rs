@@ -218,7 +218,7 @@ impl<S: Suite> Manager<S> {
     }
 
     /// Everything it holds.
-    #[cfg(feature = "std")]
+    #[cfg(not(any(target_os = "none", without_std)))]
     pub(crate) fn all_secrets(&self) -> impl Iterator<Item = (&Secret, Option<&Key128>)> {
         self.secrets.iter().flatten().map(|logical| (&logical.secret, logical.channel.as_ref()))
     }

@@ -1,7 +1,7 @@
 //! Every node of the protocol keeps the contract of nodes, with the frames of a real exchange.
 
-use chronoseal_core::testing::{Conduct, Contract, Script, bus, record};
 use chronoseal_core::{AttackKind, Duration, EventKind, LocalTime, Node, Operation};
+use chronoseal_core_testing::{Conduct, Contract, Script, bus, record};
 use chronoseal_crypto::suite::Suite;
 use chronoseal_crypto::symmetric::{BlockMac, CmacAes128};
 use chronoseal_groupkey::adversary::{Adversary, Attack};

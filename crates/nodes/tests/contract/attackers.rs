@@ -2,8 +2,8 @@
 
 use std::slice::from_ref;
 
-use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{AttackKind, Duration, EventKind, Node, NodeId, PortId};
+use chronoseal_core_testing::{Contract, Script};
 use chronoseal_nodes::attacker::{FollowedConfig, FollowedPart};
 use chronoseal_nodes::can_station::{
     CanStation, ListenerConfig, SegmentedConfig, SegmentedTimeouts, StationConfig, TalkerConfig,

@@ -1,8 +1,8 @@
 //! Stations of a CAN bus.
 
 use chronoseal_core::random::Jitter;
-use chronoseal_core::testing::Contract;
 use chronoseal_core::{Duration, EventKind, Node, NodeId, Operation, StreamId};
+use chronoseal_core_testing::Contract;
 use chronoseal_crypto::suite::{FourQ, Suite};
 use chronoseal_crypto::symmetric::{BlockMac, CmacAes128, Key128};
 use chronoseal_frameauth::{Freshness, MacAlgorithm, secoc};

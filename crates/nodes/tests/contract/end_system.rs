@@ -1,8 +1,8 @@
 //! Stations of a time-triggered Ethernet.
 
 use chronoseal_clocksync::as6802::{Cluster, Parameters};
-use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{Duration, EventKind, Node, NodeId, PortId, StreamId};
+use chronoseal_core_testing::{Contract, Script};
 use chronoseal_frameauth::Freshness;
 use chronoseal_nodes::end_system::{
     EndSystem, EndSystemConfig, ListenerConfig, ReceiveWindow, SendSlot, TalkerConfig, TalkerTiming, TaskRun,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::testing::{Conduct, Contract, Script, record};
 use chronoseal_core::{AttackKind, Duration, EventKind, LocalTime, Node, PortId, StreamId};
+use chronoseal_core_testing::{Conduct, Contract, Script, record};
 use chronoseal_frameauth::Freshness;
 use chronoseal_nodes::can_station::{
     self, CanStation, ListenerConfig, RelayConfig, SegmentedConfig, SegmentedTimeouts, StationConfig,

@@ -8,8 +8,8 @@ mod replicated;
 mod time_aware;
 mod virtual_links;
 
-use chronoseal_core::testing::{Conduct, Script, bus, record};
 use chronoseal_core::{Duration, Event, EventKind, LocalTime, Node, StreamId};
+use chronoseal_core_testing::{Conduct, Script, bus, record};
 use chronoseal_frameauth::{Freshness, KeyBytes, MacAlgorithm, Profile};
 use chronoseal_nodes::Protection;
 

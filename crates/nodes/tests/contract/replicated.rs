@@ -1,7 +1,7 @@
 //! Stations that send and receive frames with redundancy tags (IEEE 802.1CB).
 
-use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{DiscardReason, Duration, EventKind, LocalTime, PortId};
+use chronoseal_core_testing::{Contract, Script};
 use chronoseal_frameauth::Freshness;
 use chronoseal_media::recovery::{LatentErrors, RecoveryAlgorithm, RecoveryConfig};
 use chronoseal_nodes::end_system::{

@@ -1,8 +1,8 @@
 //! Stations whose clocks follow a grandmaster (IEEE 802.1AS).
 
 use chronoseal_clocksync::gptp::{Parameters, PortParameters};
-use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{Duration, EventKind, LocalTime, NodeId, PortId, Rate};
+use chronoseal_core_testing::{Contract, Script};
 use chronoseal_media::line::LineSpeed;
 use chronoseal_nodes::TimeAwareConfig;
 use chronoseal_nodes::end_system::{EndSystem, EndSystemConfig, TaskRun};

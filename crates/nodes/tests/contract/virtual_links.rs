@@ -1,7 +1,7 @@
 //! Stations that send and receive virtual links (ARINC 664 part 7).
 
-use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{DiscardReason, Duration, EventKind, LocalTime, PortId, Priority, StreamId};
+use chronoseal_core_testing::{Contract, Script};
 use chronoseal_frameauth::Freshness;
 use chronoseal_nodes::end_system::{
     EndSystem, EndSystemConfig, ListenerConfig, ReceiveWindow, Replication, SendSlot, TalkerConfig, TalkerTiming,

@@ -1,6 +1,6 @@
 use chronoseal_recordings::{Format, Place, Problem, Warning};
 
-use crate::{good, lines, refused};
+use crate::integration::{good, lines, refused};
 
 /// Every kind of line, written by hand after the format's rules.
 const LOG: &str = "\

@@ -1,6 +1,6 @@
 use chronoseal_recordings::{Format, Place, Problem};
 
-use crate::{Figures, figures, good, lines, refused};
+use crate::integration::{Figures, figures, good, lines, refused};
 
 /// collin80/SavvyCAN, MIT: see data/SOURCES.md.
 const CAR: &[u8] = include_bytes!("../fixtures/savvycan_busmaster.log");

@@ -2,7 +2,7 @@ use chronoseal_recordings::{Format, Place, Problem, Warning, write_candump};
 use chronoseal_wire::can::{CanFrame, CanId, Dlc, FrameKind};
 use proptest::prelude::*;
 
-use crate::{good, lines, refused};
+use crate::integration::{good, lines, refused};
 
 /// Every kind of line `candump -l` writes, times from another day.
 const LOG: &str = "\

@@ -8,7 +8,7 @@ use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionBlock;
 use pcap_file::pcapng::blocks::section_header::SectionHeaderBlock;
 use pcap_file::pcapng::blocks::simple_packet::SimplePacketBlock;
 
-use crate::good;
+use crate::integration::good;
 
 fn packets(bytes: &[u8]) -> Vec<CapturedPacket<'_>> {
     let of = |item| if let CaptureItem::Packet(packet) = item { Some(packet) } else { None };

@@ -1,6 +1,6 @@
 use chronoseal_recordings::{Place, Problem, read};
 
-use crate::{Figures, figures, good, lines, refused};
+use crate::integration::{Figures, figures, good, lines, refused};
 
 /// CSS Electronics, MIT: see data/SOURCES.md. From a CANedge logger: unsorted, and never finished.
 const VESSEL: &[u8] = include_bytes!("../fixtures/css_vessel.mf4");

@@ -5,7 +5,7 @@ use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 
-use crate::{good, lines, refused};
+use crate::integration::{good, lines, refused};
 
 const LOG: &str = "\
 (1700000000.000000) can0 123#01020304

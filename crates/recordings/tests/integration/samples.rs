@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use chronoseal_recordings::{Format, Place, Problem, read};
 
-use crate::{good, lines, refused};
+use crate::integration::{good, lines, refused};
 
 const BLF: &[u8] = include_bytes!("../fixtures/python_can.blf");
 const MF4: &[u8] = include_bytes!("../fixtures/python_can.mf4");
@@ -111,7 +111,7 @@ fn reads_what_python_can_reads_of_its_own_samples() {
     let figures = |name: &str| {
         let bytes = std::fs::read(format!("{folder}/{name}")).unwrap_or_else(|error| panic!("{name}: {error}"));
         let recording = good(bytes);
-        let figures = crate::figures(&recording);
+        let figures = crate::integration::figures(&recording);
         (figures.frames, figures.errors, figures.identifiers, figures.data_len, figures.data_sum, figures.id_sum)
     };
     assert_eq!(figures("icsim_sample-can.log"), (6158, 0, 34, 40_762, 1_084_175, 2_286_282));

@@ -2,7 +2,7 @@ use chronoseal_core::{Duration, Rate};
 use chronoseal_recordings::{LoadError, bus_load, identifiers};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, CanId, FrameKind};
 
-use crate::good;
+use crate::integration::good;
 
 const CAR: &[u8] = include_bytes!("../fixtures/savvycan_busmaster.log");
 

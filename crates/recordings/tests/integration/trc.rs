@@ -1,6 +1,6 @@
 use chronoseal_recordings::{Format, Place, Problem, Warning};
 
-use crate::{good, lines, refused};
+use crate::integration::{good, lines, refused};
 
 const V2_1: &str = "\
 ;$FILEVERSION=2.1

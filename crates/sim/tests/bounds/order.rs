@@ -11,9 +11,9 @@ use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_plan::{Ethernet, Plan};
 use chronoseal_scenario::{NoFiles, load};
 
-use super::network::{Network, Scope};
 use super::switched::below;
 use super::{from_environment, ports, switched};
+use chronoseal_random_networks::{Network, Scope};
 
 /// So many networks of each of three kinds.
 const NETWORKS: u64 = 24;

@@ -2,10 +2,10 @@
 
 use chronoseal_catalog::{KindTable, Kinds, PrepareError, Prepared};
 use chronoseal_check::check;
-use chronoseal_core::testing::{Contract, Script};
 use chronoseal_core::{
     Command, DiscardReason, Duration, EventKind, Input, LocalTime, Node, NodeId, Output, PortId, StreamId,
 };
+use chronoseal_core_testing::{Contract, Script};
 use chronoseal_nodes::gateway::{HandOver, Mark, Pdu, Stack};
 use chronoseal_plan::SegmentId;
 use chronoseal_scenario::{Code, NoFiles, Problems, Scenario};

@@ -14,7 +14,7 @@ use chronoseal_testbed::can::{
 use chronoseal_testbed::{LiveError, LiveOutcome};
 use serde::{Deserialize, Serialize};
 
-use crate::{STATIONS, each_heard_all_others, guest, run_with, timing};
+use super::{STATIONS, each_heard_all_others, guest, run_with, timing};
 
 /// Exit status where there are no namespaces.
 pub(crate) const REFUSED: i32 = 77;

@@ -14,7 +14,7 @@ use chronoseal_testbed::can::{GuestKind, NoStreams};
 use chronoseal_testbed::{PortLink, run as run_live};
 use chronoseal_wire::can::{CanFrame, FrameKind};
 
-use crate::{FRAMES, STATIONS, bus_with, config, config_on, each_heard_all_others, guest, warnings_of_frames};
+use super::{FRAMES, STATIONS, bus_with, config, config_on, each_heard_all_others, guest, warnings_of_frames};
 
 /// Under which number strangers appear.
 const OUTSIDE: NodeId = NodeId(STATIONS);

@@ -13,7 +13,7 @@ use chronoseal_testbed::{AgentConfig, FrameDescription, LiveConfig, PortLink, Tr
 use chronoseal_wire::can::{BitTiming, BitTimingConfig};
 use chronoseal_wire::virtual_link::DEFAULT_CT_MARKER;
 
-use crate::nodes::{self, ANSWERS, GATEWAY, PAIRS, SENSOR, STATION};
+use super::nodes::{self, ANSWERS, GATEWAY, PAIRS, SENSOR, STATION};
 
 /// The first segment: CAN, over socket pairs.
 pub(crate) const BUS: u16 = 0;
@@ -41,7 +41,7 @@ pub(crate) fn config() -> LiveConfig {
     let agents = [SENSOR, GATEWAY, STATION].map(agent).to_vec();
     let guests = vec![Guest { attachment: at(RECORDER, 0), kind: GuestKind::Recorder }];
     let config = LiveConfig::new(agents, Vec::new(), Duration::from_ms(200));
-    LiveConfig { guests, drain: Duration::from_ms(200), ..config }
+    LiveConfig { guests, drain: Duration::from_ms(200), agent_command: Some(crate::agents("segments_live")), ..config }
 }
 
 pub(crate) fn topology() -> Topology {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use chronoseal_core::testing::{Conduct, Contract, Script, bus, record};
 use chronoseal_core::{AttackKind, DiscardReason, Duration, EventKind, LocalTime, Node, PortId};
+use chronoseal_core_testing::{Conduct, Contract, Script, bus, record};
 use chronoseal_nodes::Protection;
 use chronoseal_nodes::can_station::{CanStation, RelayConfig, StationConfig};
 use chronoseal_nodes::gateway::{Gateway, GatewayConfig, Route};

@@ -11,7 +11,7 @@ use chronoseal_v2x_service::hsm::worker::Remote;
 use chronoseal_v2x_service::hsm::{BackEnd, Curve, EcdsaSignature, Hsm, HsmError, Persistence, SharedHsm, local};
 use tempfile::TempDir;
 
-use crate::{WORKER, assert_back_within_a_second, signal, skip};
+use crate::hsm::{WORKER, assert_back_within_a_second, signal, skip};
 
 const PIN: &str = "4711";
 

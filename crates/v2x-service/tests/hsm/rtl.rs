@@ -10,7 +10,7 @@ use chronoseal_v2x_service::hsm::{
     Curve, Hsm, HsmError, ImportedKey, KeyHandle, Operation, Persistence, RtlConfig, RtlHsm, RtlLink,
 };
 
-use crate::{WORKER, assert_back_within_a_second, skip};
+use crate::hsm::{WORKER, assert_back_within_a_second, skip};
 
 /// The simulator: named by `CHRONOSEAL_RTL`, built already, or built now where Verilator is.
 pub(crate) fn engine() -> Option<&'static Path> {

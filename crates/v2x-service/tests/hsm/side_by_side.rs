@@ -7,7 +7,7 @@ use chronoseal_v2x_service::hsm::{
 };
 use tempfile::TempDir;
 
-use crate::{WORKER, rtl, skip};
+use crate::hsm::{WORKER, rtl, skip};
 
 const PIN: &str = "4711";
 

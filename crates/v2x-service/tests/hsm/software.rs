@@ -165,10 +165,10 @@ fn a_full_disk_is_named_and_loses_nothing() {
             assert!(String::from_utf8_lossy(&output.stdout).contains("disk was full after"), "the inner test ran");
         }
         Ok(output) if String::from_utf8_lossy(&output.stderr).contains("unshare failed") => {
-            crate::skip("this host gives no mount namespace");
+            crate::hsm::skip("this host gives no mount namespace");
         }
         Ok(output) => panic!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)),
-        Err(error) => crate::skip(&format!("no unshare: {error}")),
+        Err(error) => crate::hsm::skip(&format!("no unshare: {error}")),
     }
 }
 

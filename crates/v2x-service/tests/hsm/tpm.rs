@@ -9,7 +9,7 @@ use chronoseal_v2x_service::hsm::{
 };
 use tempfile::TempDir;
 
-use crate::{assert_back_within_a_second, skip};
+use crate::hsm::{assert_back_within_a_second, skip};
 
 const PIN: &str = "4711";
 

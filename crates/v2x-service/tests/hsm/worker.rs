@@ -9,7 +9,7 @@ use chronoseal_v2x_service::hsm::worker::Remote;
 use chronoseal_v2x_service::hsm::{BackEnd, Curve, Hsm, HsmError, Persistence, SoftwareHsm};
 use tempfile::TempDir;
 
-use crate::{WORKER, signal};
+use crate::hsm::{WORKER, signal};
 
 const PATIENT: Duration = Duration::from_secs(30);
 

@@ -16,7 +16,7 @@ impl PostgresServer {
     /// None, said on standard error, if PostgreSQL is not installed.
     pub(crate) fn start() -> Option<Self> {
         let Some(programs) = programs() else {
-            crate::skip("no PostgreSQL in /usr/lib/postgresql: apt-get install postgresql");
+            crate::pki::skip("no PostgreSQL in /usr/lib/postgresql: apt-get install postgresql");
             return None;
         };
         let folder = tempfile::tempdir().unwrap();

@@ -11,8 +11,8 @@ use chronoseal_v2x_load::Town;
 use chronoseal_v2x_service::vss::{now, summary};
 use proptest::prelude::*;
 
-use crate::daemon::{Client, Daemon};
-use crate::world::World;
+use crate::vss::daemon::{Client, Daemon};
+use crate::vss::world::World;
 
 const STATIONS: usize = 3;
 /// Distances that make a message far, near, or that nobody knows.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use chronoseal_v2x_service::vss::Server;
 
-use crate::world::World;
+use crate::vss::world::World;
 
 pub(crate) struct Daemon {
     socket: PathBuf,

@@ -5,7 +5,7 @@ use chronoseal_v2x::verify::{CheckKind, Context, ResultCode};
 use chronoseal_v2x::vss::{Answered, Relevance, SkipReason};
 use chronoseal_v2x_service::vss::{Logging, Notice, Vss, VssConfig, VssError, now};
 
-use crate::world::World;
+use crate::vss::world::World;
 
 const DEMANDED: Relevance = Relevance { distance_m: None, time_to_collision_ms: None, is_demanded: true };
 const ANY: Relevance = Relevance { distance_m: None, time_to_collision_ms: None, is_demanded: false };

@@ -10,8 +10,8 @@ use std::time::Duration;
 use chronoseal_v2x::types::Psid;
 use chronoseal_v2x_service::vss::{Server, Socket, now};
 
-use crate::daemon::Daemon;
-use crate::world::World;
+use crate::vss::daemon::Daemon;
+use crate::vss::world::World;
 
 #[test]
 fn half_sent_frames_leave_the_socket_to_others() {

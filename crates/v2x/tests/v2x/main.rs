@@ -11,6 +11,7 @@ mod issuing;
 mod lint;
 mod mutation;
 mod on_demand;
+mod peers;
 mod pki_exchanges;
 mod pki_linking;
 mod pki_messages;

@@ -8,7 +8,6 @@
 //! segments: scenarios of one segment are written in that version too.
 
 mod answers;
-mod network;
 mod shares;
 mod shrink;
 mod version_1;
@@ -17,8 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use chronoseal_random_networks::{Network, Scope};
+
 use self::answers::{Answer, Binary, Contradiction};
-use self::network::{Network, Scope};
 use self::shares::Shares;
 use crate::{Failure, TaskResult, process};
 

@@ -349,7 +349,7 @@ impl Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contradictions::network::{Network, Scope};
+    use chronoseal_random_networks::{Network, Scope};
 
     #[test]
     fn every_feature_of_the_table_is_drawn_and_every_scenario_is_toml() {

@@ -10,20 +10,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::{Failure, TaskResult, process};
+use crate::{Failure, TaskResult, built, process};
 
-/// The test that runs in there, of package `chronoseal-testbed`.
-const TEST: &str = "can_live";
-
-/// With the features of `cargo test --workspace`, so that nothing is built twice.
-#[rustfmt::skip]
-const BUILD: &[&str] =
-    &["cargo", "test", "--workspace", "--locked", "--test", TEST, "--no-run", "--message-format=json"];
-
-/// The command, with the same features.
-#[rustfmt::skip]
-const BUILD_COMMAND: &[&str] =
-    &["cargo", "build", "--workspace", "--locked", "--bin", COMMAND, "--message-format=json"];
+/// The test that runs in there, of package `chronoseal-testbed`, and the command.
+const TEST: &str = "testbed";
 const COMMAND: &str = "chronoseal";
 
 /// What the command runs in there: a group key, two messages under it, a removal and a return.
@@ -81,8 +71,8 @@ pub(crate) fn is_possible(root: &Path) -> Result<(), &'static str> {
 /// Runs the test in user-mode Linux, with the packages installed at `packages`.
 pub(crate) fn run(root: &Path, packages: &Path) -> TaskResult {
     let tools = Tools::find(packages)?;
-    let test = built(root, BUILD, TEST)?;
-    let command = built(root, BUILD_COMMAND, COMMAND)?;
+    let test = built::test(root, TEST)?;
+    let command = built::program(root, COMMAND)?;
     let folder = test.with_file_name("socketcan");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(|error| Failure::because(format!("{}: {error}", folder.display())))?;
@@ -156,14 +146,4 @@ fn boot(root: &Path, tools: &Tools, [test, command]: [&Path; 2], folder: &Path) 
     ];
     words.extend(arguments.iter().map(String::as_str));
     process::output(root, &words).map(drop)
-}
-
-/// Builds what `words` say and says where the executable of target `name` is.
-fn built(root: &Path, words: &[&str], name: &str) -> Result<PathBuf, Failure> {
-    let messages = process::output(root, words)?;
-    let found = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(|message| {
-        let is_it = message["target"]["name"] == name;
-        message["executable"].as_str().filter(|_| is_it).map(PathBuf::from)
-    });
-    found.ok_or_else(|| Failure::because(format!("cargo built no {name}")))
 }

@@ -1,4 +1,5 @@
-//! Every crate inherits the workspace's fields and lints, is named after its folder and says what it is.
+//! Every crate inherits the workspace's fields and lints, is named after its folder and says what it is. What it takes from others
+//! it takes with the features that the workspace names, so that nothing is built twice with different ones.
 
 use toml::{Table, Value};
 
@@ -14,6 +15,9 @@ const OWN_LINTS: &[&str] = &["testbed", "ecdsa-lanes", "fourq-ifma", "fourq-mulx
 
 /// Crates not called `chronoseal-<folder>`. `xtask` is what `cargo xtask` looks for.
 const OWN_NAME: &[&str] = &["xtask"];
+
+/// Dependencies whose features are not the workspace's, by crate. Bare metal has no standard library, which they need there.
+const OWN_FEATURES: &[(&str, &[&str])] = &[("crypto", &["ed25519-dalek", "p256", "x25519-dalek"])];
 
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -52,6 +56,12 @@ fn check_manifest(file: &File, name: &str, manifest: &Table, findings: &mut Vec<
             report(format!("`{field}` does not come from the workspace"), &format!("write `{field}.workspace = true`"));
         }
     }
+    for dependency in own_features(name, manifest) {
+        report(
+            format!("`{dependency}` does not come from the workspace with its features"),
+            "write `.workspace = true`, and the features in the `Cargo.toml` of the root",
+        );
+    }
     if !OWN_LINTS.contains(&name) && !is_inherited(manifest.get("lints")) {
         report("the workspace's lints do not hold here".into(), "write `[lints]` and `workspace = true`");
     }
@@ -59,6 +69,27 @@ fn check_manifest(file: &File, name: &str, manifest: &Table, findings: &mut Vec<
 
 fn is_inherited(value: Option<&Value>) -> bool {
     value.and_then(|value| value.get("workspace")).and_then(Value::as_bool) == Some(true)
+}
+
+/// Dependencies that have features or a version of their own. Those of an optional one are part of the feature that takes it in.
+fn own_features(name: &str, manifest: &Table) -> Vec<String> {
+    let targets = manifest.get("target").and_then(Value::as_table);
+    let holders = std::iter::once(manifest)
+        .chain(targets.into_iter().flat_map(|targets| targets.values().filter_map(Value::as_table)));
+    let allowed = OWN_FEATURES.iter().find(|(of, _)| *of == name).map_or(&[][..], |(_, names)| names);
+    let mut found = Vec::new();
+    for holder in holders {
+        for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            for (dependency, value) in holder.get(kind).and_then(Value::as_table).into_iter().flatten() {
+                let is_optional = value.get("optional").and_then(Value::as_bool) == Some(true);
+                let is_the_workspaces = is_inherited(Some(value)) && value.get("features").is_none();
+                if !is_the_workspaces && !is_optional && !allowed.contains(&dependency.as_str()) {
+                    found.push(dependency.clone());
+                }
+            }
+        }
+    }
+    found
 }
 
 fn has_docs(files: &[File], name: &str) -> bool {
@@ -95,5 +126,19 @@ mod tests {
         let own_version = GOOD.replace("version.workspace = true\nedition", "version = \"9.0.0\"\nedition");
         assert!(findings(&own_version, "//! Time.\n")[0].contains("`version`"));
         assert!(findings(&GOOD.replace("chronoseal-core", "core"), "//! Time.\n")[0].contains("`chronoseal-core`"));
+    }
+
+    #[test]
+    fn features_of_others_are_named_by_the_workspace() {
+        let with = |lines: &str| findings(&format!("{GOOD}{lines}\n"), "//! Time.\n");
+        assert!(with("[dependencies]\naes.workspace = true").is_empty());
+        for kind in ["dependencies", "dev-dependencies", "target.'cfg(unix)'.dependencies"] {
+            for value in ["\"0.9\"", "{ workspace = true, features = [\"zeroize\"] }"] {
+                let found = with(&format!("[{kind}]\naes = {value}"));
+                assert!(found.len() == 1 && found[0].contains("`aes` does not come from the workspace"), "{found:?}");
+            }
+        }
+        let optional = "[dependencies]\naes = { workspace = true, features = [\"zeroize\"], optional = true }";
+        assert!(with(optional).is_empty());
     }
 }

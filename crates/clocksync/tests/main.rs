@@ -1,0 +1,4 @@
+//! Whole networks of clocks.
+
+mod as6802;
+mod gptp;

@@ -1,0 +1,4 @@
+//! Recordings of other programs, and what other programs make of ours.
+
+mod integration;
+mod tshark;

@@ -1,0 +1,17 @@
+//! Scenarios on the simulator, from their text to rows and summary.
+
+mod clock_threats;
+mod clocks;
+mod cluster;
+mod fleet;
+mod gate_clocks;
+mod network_clocks;
+mod network_grandmasters;
+mod radio;
+mod redundancy;
+mod segments;
+mod slot_clocks;
+mod stamped_links;
+mod street;
+mod time_aware;
+mod views;

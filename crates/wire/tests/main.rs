@@ -1,0 +1,4 @@
+//! Our bytes beside those of others.
+
+mod recorded_frames;
+mod tshark;
