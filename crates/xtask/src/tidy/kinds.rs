@@ -30,6 +30,8 @@ const AT_HOME: &[&str] = &[
     "crates/study/src/ethernet_classes/",
     "crates/study/src/tte_hmac/",
     "crates/v2x-study/src/",
+    // Draws networks of every kind.
+    "crates/random-networks/src/",
 ];
 
 /// Other files, or folders that end in `/`, that name one, and why. An entry goes when nothing there names one any more; none
