@@ -44,6 +44,7 @@ pub fn cluster(nodes: u16) -> Plan {
         allowances: Vec::new(),
         group_key: None,
         freshness: None,
+        inputs: Inputs::default(),
         scenario_hash: String::new(),
         notes: Vec::new(),
     }

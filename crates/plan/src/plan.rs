@@ -3,7 +3,7 @@
 use chronoseal_core::{Duration, NodeId, StreamId};
 
 use crate::{
-    AttackerPlan, FreshnessPlan, GroupKeyPlan, HopPlan, NodePlan, PlatformPlan, ProtectionId, ProtectionPlan,
+    AttackerPlan, FreshnessPlan, GroupKeyPlan, HopPlan, Inputs, NodePlan, PlatformPlan, ProtectionId, ProtectionPlan,
     Recording, SegmentId, SegmentPlan, StreamPlan, ThreatPlan,
 };
 
@@ -46,7 +46,10 @@ pub struct Plan {
     pub group_key: Option<GroupKeyPlan>,
     /// Who counts trips and resets, if a stream needs them.
     pub freshness: Option<FreshnessPlan>,
-    /// XXH3-128 of the scenario text and its overrides, hexadecimal.
+    /// What all of this was made from.
+    pub inputs: Inputs,
+    /// XXH3-128 of `inputs`, hexadecimal: of the scenario's text, its overrides and the files that it refers to. Two plans that
+    /// differ in any of them have different ones; where the files are found plays no part.
     pub scenario_hash: String,
     /// What a reader of the results has to know, one sentence each.
     pub notes: Vec<String>,

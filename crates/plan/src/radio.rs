@@ -11,7 +11,7 @@ use chronoseal_v2x_fleet::simulation::{FleetConfig, Messages, Rider, StationConf
 use chronoseal_v2x_fleet::station::{Hazard, MessageKind, frame_len_max, message_len_max};
 
 use crate::{
-    ClockPlan, DeadlineKind, Facet, Fidelity, HopPlan, NodePlan, PayloadPlan, Plan, PlatformId, PlatformPlan,
+    ClockPlan, DeadlineKind, Facet, Fidelity, HopPlan, Inputs, NodePlan, PayloadPlan, Plan, PlatformId, PlatformPlan,
     ProtectionId, ProtectionKind, ProtectionPlan, SegmentId, SegmentPlan, StreamPlan,
 };
 
@@ -206,6 +206,7 @@ impl Plan {
             allowances: Vec::new(),
             group_key: None,
             freshness: None,
+            inputs: Inputs::default(),
             scenario_hash: String::new(),
             notes: Vec::new(),
         }

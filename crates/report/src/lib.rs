@@ -21,6 +21,7 @@ pub mod compare;
 pub mod data;
 pub mod document;
 mod html;
+mod inputs;
 pub mod run;
 pub mod statistics;
 pub mod terminal;
@@ -33,5 +34,6 @@ pub use document::{
     Topology, TopologyLink, TopologyNode, Verdict,
 };
 pub use html::html;
+pub use inputs::scenarios_of;
 pub use run::{RunView, pair_report, run_report};
 pub use terminal::{TerminalStyle, terminal};

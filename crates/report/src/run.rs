@@ -17,6 +17,7 @@ use chronoseal_core::statistics::samples_for;
 use chronoseal_results::{Engine, RunMeta, RunRows, RunSummary, StreamMeta};
 
 use crate::document::{Block, Document, Evidence, Section};
+use crate::inputs;
 
 pub use self::pair::{RunView, pair_report};
 
@@ -188,6 +189,9 @@ fn environment(meta: &RunMeta) -> Vec<(String, String)> {
         }
     };
     fact("scenario", format!("{} ({})", meta.name, meta.scenario_hash).replace(" ()", ""));
+    for (name, value) in inputs::facts(meta) {
+        fact(&name, value);
+    }
     fact("engine", format!("{} ({})", meta.engine.name(), meta.engine.evidence()));
     fact("seed", meta.seed.to_string());
     fact("duration", format!("{:.3} s", meta.duration_ns as f64 / 1e9));

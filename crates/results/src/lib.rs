@@ -26,7 +26,7 @@ pub mod trace;
 pub use distribution::Distribution;
 pub use group::{ChangeMeta, ChangeSummary, GroupMeta, GroupSummary, KeySummary};
 pub use meta::{
-    Allowance, BoundMeta, ClockDomainMeta, Engine, Fact, LinkMeta, NodeMeta, NodeRole, RunMeta, ScheduleMeta,
+    Allowance, BoundMeta, ClockDomainMeta, Engine, Fact, FileMeta, LinkMeta, NodeMeta, NodeRole, RunMeta, ScheduleMeta,
     SegmentMeta, SlotMeta, StreamMeta, TaskMeta,
 };
 pub use rows::{

@@ -14,8 +14,22 @@ pub struct RunMeta {
     pub name: String,
     /// What the scenario is about, for a reader.
     pub description: String,
-    /// XXH3-128 of the scenario text and its overrides, hexadecimal.
+    /// XXH3-128 of all that the scenario was made from, hexadecimal: its text, its overrides and the files that it refers to.
     pub scenario_hash: String,
+    /// XXH3-128 of the scenario's text alone, hexadecimal. Empty in runs that were stored before it was written down; these
+    /// have no `overrides` and `files` either.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text_hash: String,
+    /// What was set in place of what the text says, path and value, in the order in which it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<Fact>,
+    /// The files that the scenario refers to, by name, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileMeta>,
+    /// How a live run was asked for, if not as usual, by the names of the options. No part of the scenario: that is the same when it
+    /// is simulated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<Fact>,
     /// What carried the frames.
     pub engine: Engine,
     /// Seeds all chance of the run.
@@ -47,6 +61,17 @@ pub struct RunMeta {
     /// The group that comes to a key, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupMeta>,
+}
+
+/// A file that a scenario refers to.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FileMeta {
+    /// As the scenario refers to it, not where it was found.
+    pub name: String,
+    /// Its length `[byte]`.
+    pub len: u64,
+    /// XXH3-128 of its bytes, hexadecimal.
+    pub hash: String,
 }
 
 /// What carried the frames of a run.
@@ -315,6 +340,10 @@ impl RunMeta {
             name: name.into(),
             description: String::new(),
             scenario_hash: String::new(),
+            text_hash: String::new(),
+            overrides: Vec::new(),
+            files: Vec::new(),
+            options: Vec::new(),
             engine,
             seed,
             duration_ns: 0,

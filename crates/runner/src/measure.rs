@@ -7,7 +7,7 @@ use chronoseal_catalog::{BuildError, BuildOptions, Kinds, LiveHome, LiveLink, Pr
 use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm};
 use chronoseal_media::medium::Attachment;
 use chronoseal_plan::{AttackPlace, Fidelity, Plan, SegmentId};
-use chronoseal_results::{Direction, Engine, FrameRow};
+use chronoseal_results::{Direction, Engine, Fact, FrameRow};
 use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
 use chronoseal_testbed::{
     AgentCommand, AgentConfig, FactoryError, Home, LiveConfig, LiveError, LiveOutcome, Placement, PortLink,
@@ -109,6 +109,30 @@ impl Default for CanPlaceName {
     }
 }
 
+impl LiveOptions {
+    /// What is not as usual, by the names of the command line's options.
+    fn facts(&self) -> Vec<Fact> {
+        let mut facts: Vec<Fact> = Vec::new();
+        let mut fact = |name: &str, value: String| facts.push((name.into(), value));
+        if self.capture {
+            fact("capture", "yes".into());
+        }
+        if self.no_fifo {
+            fact("no-fifo", "yes".into());
+        }
+        match self.placement {
+            None | Some(Placement::OneProcessor) => {}
+            Some(Placement::Apart) => fact("placement", "apart".into()),
+            Some(Placement::Free) => fact("placement", "free".into()),
+        }
+        match &self.can {
+            CanPlaceName::Interface(interface) => fact("can-interface", interface.clone()),
+            CanPlaceName::Bus { guests } => guests.iter().for_each(|port| fact("can-guest", port.to_string())),
+        }
+        facts
+    }
+}
+
 /// Runs a plan live: every station a process, every frame a real one. `stop` ends it early with what there is.
 ///
 /// Each station's process makes the plan by itself, from the same `texts`: see [`agent_main`].
@@ -157,6 +181,7 @@ pub fn measure(
         true => "CLOCK_MONOTONIC; arrivals at stations by the kernel's receive stamp".into(),
         false => "CLOCK_MONOTONIC".into(),
     };
+    meta.options = options.facts();
     meta.host = host_facts(&outcome);
     let shared: Vec<NodeId> = plan.node_ids().filter(|id| prepared.live_home(*id) == LiveHome::Shared).collect();
     meta.host.extend(shared_process(prepared, &shared));

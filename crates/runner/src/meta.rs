@@ -4,7 +4,7 @@ use chronoseal_analysis::segment::{EndBound, Missing, end_to_end};
 use chronoseal_catalog::{Describe, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_plan::{AttackPlace, ChangeKind, HopPlan, NodeKind, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan};
-use chronoseal_results::meta::{BoundMeta, Fact, NodeMeta, NodeRole, StreamMeta};
+use chronoseal_results::meta::{BoundMeta, Fact, FileMeta, NodeMeta, NodeRole, StreamMeta};
 use chronoseal_results::{Allowance, ChangeMeta, Engine, GroupMeta, RunMeta};
 
 use crate::facts;
@@ -16,6 +16,11 @@ pub fn describe(prepared: &Prepared<'_>, engine: Engine) -> RunMeta {
         description: plan.description.clone(),
         warnings: plan.notes.clone(),
         scenario_hash: plan.scenario_hash.clone(),
+        text_hash: plan.inputs.text_hash.clone(),
+        overrides: plan.inputs.overrides.clone(),
+        files: (plan.inputs.files.iter())
+            .map(|file| FileMeta { name: file.name.clone(), len: file.len, hash: file.hash.clone() })
+            .collect(),
         duration_ns: plan.duration.as_ns(),
         versions: versions(),
         commit: env!("CHRONOSEAL_COMMIT").into(),

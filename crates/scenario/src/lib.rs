@@ -42,6 +42,7 @@ pub mod kinds;
 pub mod limits;
 pub mod spec;
 
+mod inputs;
 mod load;
 mod mend;
 mod near;

@@ -2,10 +2,8 @@
 
 use std::cmp::Ordering;
 
-use toml_edit::DocumentMut;
-use xxhash_rust::xxh3::Xxh3;
-
 use chronoseal_plan::Plan;
+use toml_edit::DocumentMut;
 
 use crate::kinds::{KINDS, SegmentKind};
 use crate::mend::mend;
@@ -13,7 +11,7 @@ use crate::problem::{Code, Problem, Problems};
 use crate::resolve::resolve_with;
 use crate::source::{Node, Source, Step, Value, at, utf8};
 use crate::spec::{Spec, VERSION};
-use crate::{overrides, shape};
+use crate::{inputs, overrides, shape};
 
 /// What a scenario refers to by path.
 pub trait Files {
@@ -157,7 +155,6 @@ fn shaped(
     bytes: &[u8],
     sets: &[(String, String)],
 ) -> Result<(Source, Problems), Problems> {
-    let hash = hash(bytes, sets);
     let mut text = utf8(source_name, bytes)?;
     let mut name = source_name.to_owned();
     if text.trim_start().starts_with('{') {
@@ -170,7 +167,7 @@ fn shaped(
         let list: Vec<String> = sets.iter().map(|(path, value)| format!("{path}={}", shown(value))).collect();
         name = format!("{name} with --set {}", list.join(" "));
     }
-    let source = Source::parse(&name, text, hash)?;
+    let source = Source { inputs: inputs::of_text(bytes, sets), ..Source::parse(&name, text)? };
     let mut problems = Problems::new(&source.name, &source.text);
     shape::check(&source, kinds, &mut problems);
     Ok((source, problems))
@@ -184,7 +181,7 @@ fn shown(value: &str) -> &str {
 /// Refuses a scenario of another version, whose keys would all be problems.
 fn of_this_version(file: &str, name: &str, text: &str) -> Result<(), Problems> {
     // What is no TOML is reported by whoever reads it next.
-    let Ok(source) = Source::parse(name, text.to_owned(), String::new()) else { return Ok(()) };
+    let Ok(source) = Source::parse(name, text.to_owned()) else { return Ok(()) };
     let written = source.root.child(Step::Key("schema_version")).map(|entry| &entry.node);
     let Some(Node { value: Value::Integer(Some(version)), span }) = written else { return Ok(()) };
     let problem = match version.cmp(&i64::from(VERSION)) {
@@ -229,17 +226,6 @@ fn spec(source: Source) -> Result<Spec, Problems> {
             Err(Problems::one(&source.name, &source.text, problem))
         }
     }
-}
-
-/// XXH3-128 over the bytes and the overrides, each with its length before it.
-fn hash(bytes: &[u8], sets: &[(String, String)]) -> String {
-    let mut hasher = Xxh3::new();
-    let parts = sets.iter().flat_map(|(path, value)| [path.as_bytes(), value.as_bytes()]);
-    for part in std::iter::once(bytes).chain(parts) {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part);
-    }
-    format!("{:032x}", hasher.digest128())
 }
 
 /// The same document in TOML, whose places can be pointed at.

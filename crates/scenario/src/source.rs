@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use chronoseal_plan::Inputs;
 use toml::de::{DeTable, DeValue};
 use toml_parser::lexer::TokenKind;
 
@@ -95,13 +96,13 @@ pub(crate) struct Source {
     pub(crate) name: String,
     pub(crate) text: String,
     pub(crate) root: Node,
-    /// Over the bytes given and the overrides.
-    pub(crate) hash: String,
+    /// What the text was made from.
+    pub(crate) inputs: Inputs,
 }
 
 impl Source {
     /// Reads the structure of `text`, which is TOML.
-    pub(crate) fn parse(name: &str, text: String, hash: String) -> Result<Self, Problems> {
+    pub(crate) fn parse(name: &str, text: String) -> Result<Self, Problems> {
         let mut problems = Problems::new(name, &text);
         let (table, errors) = DeTable::parse_recoverable(&text);
         let told = errors.iter().map(|error| syntax_problem(&text, error));
@@ -112,7 +113,7 @@ impl Source {
         }
         let root = Node { span: 0..0, value: Value::Table(entries(table.into_inner(), 0, &mut problems)) };
         problems.or(())?;
-        Ok(Self { name: name.into(), text, root, hash })
+        Ok(Self { name: name.into(), text, root, inputs: Inputs::default() })
     }
 
     /// The segments with the names of their kinds, as far as they are written so.

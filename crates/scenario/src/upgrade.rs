@@ -57,7 +57,7 @@ pub fn upgrade(source_name: &str, text: &str) -> Result<Upgraded, Problems> {
 }
 
 fn upgrade_toml(source_name: &str, text: String) -> Result<Upgraded, Problems> {
-    let source = Source::parse(source_name, text, String::new())?;
+    let source = Source::parse(source_name, text)?;
     let text = &source.text;
     let document = text.parse::<DocumentMut>();
     let mut document = document.map_err(|error| {

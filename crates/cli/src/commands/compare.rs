@@ -3,16 +3,19 @@
 use chronoseal_console::{Printer, Status, Trouble};
 use std::path::{Path, PathBuf};
 
-use chronoseal_report::{Change, compare, compare_document};
-use chronoseal_results::{RunSummary, store};
+use chronoseal_report::{Change, compare, compare_document, scenarios_of};
+use chronoseal_results::{RunMeta, RunSummary, store};
 
 use crate::arguments::Compare;
 
 pub(crate) fn run(options: &Compare, printer: &Printer) -> Result<Status, Trouble> {
-    let (a, b) = (runs(&options.a)?, runs(&options.b)?);
+    let ((metas_a, a), (metas_b, b)) = (runs(&options.a)?, runs(&options.b)?);
     let report = compare(&a, &b);
-    let name = |path: &Path| path.display().to_string();
-    printer.document(&compare_document(&report, (&name(&options.a), &name(&options.b))), options.format);
+    let (name_a, name_b) = (options.a.display().to_string(), options.b.display().to_string());
+    let names = (name_a.as_str(), name_b.as_str());
+    let mut document = compare_document(&report, names);
+    document.verdict.points.extend(scenarios_of(&metas_a, &metas_b, names));
+    printer.document(&document, options.format);
     if report.verdict == Change::Insufficient {
         printer.hint("next: chronoseal run FILE --repeat 10 --out FOLDER for each side");
     }
@@ -21,10 +24,10 @@ pub(crate) fn run(options: &Compare, printer: &Printer) -> Result<Status, Troubl
 
 const HELP: &str = "help: give a folder written by `chronoseal run FILE --repeat 10 --out FOLDER`";
 
-/// The summaries of every run in a folder, by name; of the folder itself if it is a run.
-fn runs(folder: &Path) -> Result<Vec<RunSummary>, Trouble> {
+/// Descriptions and summaries of every run in a folder, by name; of the folder itself if it is a run.
+fn runs(folder: &Path) -> Result<(Vec<RunMeta>, Vec<RunSummary>), Trouble> {
     if folder.join("manifest.json").exists() {
-        return Ok(vec![store::read(folder)?.1]);
+        return Ok([store::read(folder)?].into_iter().unzip());
     }
     let entries = std::fs::read_dir(folder)
         .map_err(|error| Trouble(format!("error: cannot read {}: {error}\n{HELP}", folder.display())))?;
@@ -44,5 +47,5 @@ fn runs(folder: &Path) -> Result<Vec<RunSummary>, Trouble> {
             paths[0].display()
         )));
     }
-    Ok(runs.into_iter().map(|(_, summary)| summary).collect())
+    Ok(runs.into_iter().unzip())
 }

@@ -12,12 +12,13 @@ use crate::golden::{here, prepared, rows};
 
 /// What varies from run to run, from build to build or from host to host, at the top of what the program writes. How many
 /// events the simulator needs is no part of what it gives.
-const VARYING: [&str; 10] = [
+const VARYING: [&str; 11] = [
     "cpu_s",
     "events",
     "frames_per_cpu_s",
     "results",
     "scenario_hash",
+    "text_hash",
     "host",
     "versions",
     "commit",

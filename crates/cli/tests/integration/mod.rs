@@ -13,6 +13,7 @@ mod full_disk;
 mod group_changes;
 mod help;
 mod import;
+mod inputs;
 mod interrupt;
 mod lint;
 mod messages;

@@ -6,6 +6,7 @@ use chronoseal_results::{Distribution, PartSummary, RunMeta, RunSummary, StreamM
 
 use super::{evidence, is_shared_frame};
 use crate::document::{Block, Evidence, Mark, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Section};
+use crate::inputs::{differences, listed};
 
 /// One run's description and what it amounts to.
 pub(super) type Run<'a> = (&'a RunMeta, &'a RunSummary);
@@ -158,9 +159,12 @@ fn spread(latency: &Distribution, parts: Vec<RangePart>, evidence: Evidence, not
 
 /// What was drawn beside the run, and whether it may be compared.
 fn beside(meta: &RunMeta, other: &RunMeta) -> String {
-    let differs =
-        !meta.scenario_hash.is_empty() && !other.scenario_hash.is_empty() && meta.scenario_hash != other.scenario_hash;
-    let warning = if differs { " It was made from another scenario text, so compare with care." } else { "" };
+    let warning = match &differences(meta, other)[..] {
+        [] => String::new(),
+        differences => {
+            format!(" It is of another scenario, so compare with care: they differ in {}.", listed(differences))
+        }
+    };
     format!(
         "Drawn beside this run: the {} run of {} with seed {}, {:.3} s long.{warning}",
         other.engine.evidence(),

@@ -1,6 +1,6 @@
 //! What a description of a run says for people.
 
-use chronoseal_results::{Engine, StreamMeta};
+use chronoseal_results::{Engine, FileMeta, RunMeta, StreamMeta};
 
 use crate::sample;
 
@@ -20,4 +20,21 @@ fn a_way_names_its_ends_until_they_are_too_many_to_read() {
 fn what_was_simulated_is_never_called_measured() {
     let said = [Engine::Sim, Engine::Live].map(|engine| (engine.name(), engine.evidence()));
     assert_eq!(said, [("sim", "simulated"), ("live", "measured")]);
+}
+
+#[test]
+fn a_manifest_names_files_and_overrides_and_an_old_one_without_them_still_opens() {
+    let files = vec![FileMeta { name: "drive.csv".into(), len: 72, hash: "1e".into() }];
+    let overrides = vec![("seed".to_owned(), "2".to_owned())];
+    let meta = RunMeta { text_hash: "0f".into(), overrides, files, ..sample::meta() };
+    let mut written = serde_json::to_value(&meta).unwrap();
+    assert_eq!(written["files"], serde_json::json!([{ "name": "drive.csv", "len": 72, "hash": "1e" }]));
+    assert_eq!(written["overrides"], serde_json::json!([["seed", "2"]]));
+    assert_eq!(serde_json::from_value::<RunMeta>(written.clone()).unwrap(), meta);
+    let old = written.as_object_mut().unwrap();
+    for key in ["text_hash", "overrides", "files"] {
+        assert!(old.remove(key).is_some(), "{key}");
+    }
+    let old: RunMeta = serde_json::from_value(written).unwrap();
+    assert_eq!(old, sample::meta());
 }

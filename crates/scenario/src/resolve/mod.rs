@@ -21,6 +21,7 @@ mod ways;
 use chronoseal_core::StreamId;
 use chronoseal_plan::{Fidelity, Plan, ProtectionId, ProtectionPlan, SegmentPlan, StreamPlan};
 
+use crate::inputs::{ReadFiles, scenario_hash};
 use crate::kinds::{Context, KINDS, Segment, SegmentKind};
 use crate::limits::*;
 use crate::load::Files;
@@ -41,8 +42,11 @@ pub fn resolve(spec: &Spec, files: &dyn Files) -> Result<Plan, Problems> {
 /// # Errors
 /// Everything that is wrong with it.
 pub fn resolve_with(kinds: &[&dyn SegmentKind], spec: &Spec, files: &dyn Files) -> Result<Plan, Problems> {
+    let files = ReadFiles::new(files);
     let mut context = Context::new(spec, kinds);
-    let plan = context.plan(files);
+    let mut plan = context.plan(&files);
+    plan.inputs.files = files.list();
+    plan.scenario_hash = scenario_hash(&plan.inputs);
     context.problems.or(plan)
 }
 
@@ -115,7 +119,8 @@ impl<'s> Context<'s> {
             recordings,
             group_key,
             freshness,
-            scenario_hash: spec.source.hash.clone(),
+            inputs: spec.source.inputs.clone(),
+            scenario_hash: String::new(),
             notes: Vec::new(),
         };
         segments_of_kinds.into_iter().for_each(|(kind, segment)| kind.check_plan(&plan, segment, self));

@@ -13,6 +13,7 @@ mod gateways;
 mod import;
 mod import_can;
 mod import_routes;
+mod inputs;
 mod macsec;
 mod merging;
 mod networks;
@@ -38,5 +39,14 @@ mod version_1;
 mod virtual_links;
 mod wire_threats;
 
+use chronoseal_plan::{Inputs, Plan};
+
 /// A scenario with one of everything; tests change it.
 pub(crate) const WHOLE: &str = include_str!("whole.toml");
+
+/// What a plan shows of itself, but for what it was made from.
+pub(crate) fn shown(mut plan: Plan) -> String {
+    plan.inputs = Inputs::default();
+    plan.scenario_hash.clear();
+    format!("{plan:?}").replace(&format!(", inputs: {:?}", plan.inputs), "")
+}

@@ -21,9 +21,7 @@ fn relayed(protection: &str) -> String {
 fn on_one_segment_every_spelling_means_the_same() {
     let shown = |protection: &str| {
         let text = VEHICLE.replace("protection = \"tagged\"", &format!("protection = {protection}"));
-        let mut plan = plan(&text);
-        plan.scenario_hash.clear();
-        format!("{plan:?}")
+        crate::shown(plan(&text))
     };
     let plain = shown("\"tagged\"");
     assert_eq!(shown("{ end_to_end = \"tagged\" }"), plain);

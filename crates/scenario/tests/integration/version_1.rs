@@ -4,9 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use chronoseal_plan::Plan;
 use chronoseal_scenario::{FileError, Files, load, upgrade};
 use xxhash_rust::xxh3::xxh3_128;
+
+use crate::shown;
 
 /// Whatever the scenarios refer to.
 struct Beside;
@@ -41,12 +42,6 @@ fn in_folder(folder: &Path) -> Vec<(String, String)> {
         (name, std::fs::read_to_string(path).expect("it is text"))
     };
     paths.into_iter().map(read).collect()
-}
-
-/// What a plan shows of itself, but for the hash of its text.
-fn shown(mut plan: Plan) -> String {
-    plan.scenario_hash.clear();
-    format!("{plan:?}")
 }
 
 fn digest(name: &str, text: &str) -> String {
