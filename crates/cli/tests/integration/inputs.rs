@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::Bench;
+use super::support::Bench;
 
 const RECORDED: &str = r#"
 schema_version = 2
