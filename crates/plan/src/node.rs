@@ -51,7 +51,7 @@ pub struct TaskPlan {
     pub wcet: Duration,
 }
 
-/// Index into [`Plan::platforms`].
+/// Index into [`crate::Plan::platforms`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PlatformId(pub u16);
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::Facet;
 
-/// Index into [`Plan::segments`].
+/// Index into [`crate::Plan::segments`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SegmentId(pub u16);
 

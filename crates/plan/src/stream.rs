@@ -127,7 +127,7 @@ pub enum PayloadPlan {
     Synthetic,
     /// The latest sample of a recorded signal at the time of sending, replayed over and over.
     Recorded {
-        /// Index into [`Plan::recordings`].
+        /// Index into [`crate::Plan::recordings`].
         recording: u16,
     },
     /// PDUs of other streams, collected by the gateway that sends it.
