@@ -3,7 +3,7 @@
 //! The client is this process, the daemon another: give each a processor of its own.
 //!
 //! ```text
-//! taskset -c 0 cargo bench -p chronoseal-v2x-service --bench daemon -- 1 target/release/chronoseal
+//! taskset -c 0 cargo bench -p chronoseal-v2x-service --bench daemon -- 1 target/dist/chronoseal-v2x
 //! ```
 //!
 //! Arguments: the daemon's processor, then the programs to be compared, each served in turn.
