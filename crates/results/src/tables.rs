@@ -11,7 +11,7 @@ use std::sync::Arc;
 use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
 
 pub use self::columns::Damage;
-use self::columns::{Cell, Column, Value, field, name, named};
+use self::columns::{Cell, Column, Head, Value, field, name, named};
 use crate::store::StoreError;
 use crate::{EventRow, FrameRow, HopRow, Outcome, ReleaseRow, SegmentSeries, StallRow, WorkRow};
 
@@ -20,6 +20,12 @@ pub(crate) struct Table<R: 'static> {
     /// Its file in the folder of a run.
     pub(crate) file: &'static str,
     columns: &'static [Column<R>],
+}
+
+impl<R> Table<R> {
+    fn heads(&self) -> Vec<Head> {
+        self.columns.iter().map(|column| column.head).collect()
+    }
 }
 
 /// Frames.

@@ -7,11 +7,12 @@ use parquet::basic::{IntType, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
-use parquet::errors::{ParquetError, Result};
+use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedColumnWriter;
 use parquet::schema::types::{Type, TypePtr};
 
-use super::columns::{Cell, Kind};
+use super::columns::{Cell, Damage, Head, Kind};
+use super::read::Fault;
 
 /// Definition level of an empty cell.
 const EMPTY: i16 = 0;
@@ -23,12 +24,15 @@ const NO_NUMBERS: i16 = 1;
 const NUMBER: i16 = 3;
 
 /// The schema of a table with these columns.
-pub(super) fn schema(columns: &[(&'static str, Kind)]) -> Result<TypePtr> {
-    let fields = columns.iter().map(|(name, kind)| field(name, *kind).map(Arc::new)).collect::<Result<_>>()?;
+pub(super) fn schema(columns: &[Head]) -> Result<TypePtr, ParquetError> {
+    let mut fields = Vec::new();
+    for head in columns {
+        fields.push(Arc::new(field(head.name, head.kind)?));
+    }
     Type::group_type_builder("schema").with_fields(fields).build().map(Arc::new)
 }
 
-fn field(name: &str, kind: Kind) -> Result<Type> {
+fn field(name: &str, kind: Kind) -> Result<Type, ParquetError> {
     let unsigned = |bit_width| Some(LogicalType::Integer(IntType { bit_width, is_signed: false }));
     let (physical, logical) = match kind {
         Kind::Boolean => (Physical::BOOLEAN, None),
@@ -118,7 +122,7 @@ impl Cells {
     }
 
     /// Appends all cells to a column of a file.
-    pub(super) fn write(&self, column: &mut SerializedColumnWriter<'_>) -> Result<()> {
+    pub(super) fn write(&self, column: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
         let (levels, repeats) = (Some(&self.levels[..]), self.repeats.as_deref());
         match (column.untyped(), &self.values) {
             (ColumnWriter::BoolColumnWriter(column), Values::Booleans(values)) => {
@@ -138,8 +142,8 @@ impl Cells {
         Ok(())
     }
 
-    /// Takes up to `count` more cells out of a column of a file; tells how many there were.
-    pub(super) fn read(&mut self, column: &mut ColumnReader, count: usize) -> Result<usize> {
+    /// Takes up to `count` more cells out of a column of a file, and returns how many there were.
+    pub(super) fn read(&mut self, column: &mut ColumnReader, count: usize) -> Result<usize, ParquetError> {
         let (levels, repeats) = (Some(&mut self.levels), self.repeats.as_mut());
         let (cells, _, _) = match (column, &mut self.values) {
             (ColumnReader::BoolColumnReader(column), Values::Booleans(values)) => {
@@ -159,35 +163,38 @@ impl Cells {
         Ok(cells)
     }
 
-    /// The cells, one by one. A list with an empty place in it counts as empty.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Result<Cell<'_>>> {
-        let (mut level, mut value) = (0, 0);
-        std::iter::from_fn(move || {
-            let first = level;
-            let there = *self.levels.get(first)?;
-            level += 1;
-            let Some(repeats) = &self.repeats else {
-                let cell = if there == THERE { self.values.cell(value) } else { Ok(Cell::Empty) };
-                value += usize::from(there == THERE);
-                return Some(cell);
+    /// Hands over the cells one by one, numbered from 0. A list with an empty place in it counts as empty.
+    pub(super) fn each(&self, take: &mut dyn FnMut(usize, Cell<'_>) -> Result<(), Damage>) -> Result<(), Fault> {
+        let (mut at, mut value) = (0, 0);
+        for number in 0.. {
+            let Some(level) = self.levels.get(at) else { break };
+            at += 1;
+            let cell = if let Some(repeats) = &self.repeats {
+                let first = at - 1;
+                while repeats.get(at).is_some_and(|repeat| *repeat > 0) {
+                    at += 1;
+                }
+                let list = value;
+                value += self.levels[first..at].iter().filter(|level| **level == NUMBER).count();
+                match (*level, at - first) {
+                    (NO_NUMBERS, 1) => Cell::List([].as_slice().into()),
+                    (_, count) if count == value - list => self.values.list(list..value),
+                    _ => Cell::Empty,
+                }
+            } else if *level == THERE {
+                value += 1;
+                self.values.cell(value - 1)?
+            } else {
+                Cell::Empty
             };
-            while repeats.get(level).is_some_and(|repeat| *repeat > 0) {
-                level += 1;
-            }
-            let levels = &self.levels[first..level];
-            let from = value;
-            value += levels.iter().filter(|level| **level == NUMBER).count();
-            Some(Ok(match levels {
-                [NO_NUMBERS] => Cell::List(Vec::new().into()),
-                levels if levels.iter().all(|level| *level == NUMBER) => self.values.list(from..value),
-                _ => Cell::Empty,
-            }))
-        })
+            take(number, cell)?;
+        }
+        Ok(())
     }
 }
 
 impl Values {
-    fn cell(&self, place: usize) -> Result<Cell<'_>> {
+    fn cell(&self, place: usize) -> Result<Cell<'_>, ParquetError> {
         Ok(match self {
             Self::Booleans(values) => Cell::Boolean(values[place]),
             Self::Words(values) => Cell::Number(values[place].into()),

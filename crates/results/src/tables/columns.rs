@@ -10,25 +10,30 @@ use crate::RunMeta;
 /// A column of a table with a row for each `R`. Every column may have empty cells, so that every file of a table has the same
 /// schema.
 pub(super) struct Column<R> {
-    /// Its name in the file.
-    pub(super) name: &'static str,
-    /// What its cells hold.
-    pub(super) kind: Kind,
+    pub(super) head: Head,
     /// The cell of a row.
     pub(super) get: for<'a> fn(&'a R, &'a RunMeta) -> Cell<'a>,
     /// Puts a cell into a row; `None` if the column is there for other readers and says nothing new.
     pub(super) set: Option<Set<R>>,
 }
 
+/// What a file says of a column.
+#[derive(Clone, Copy)]
+pub(super) struct Head {
+    pub(super) name: &'static str,
+    /// What its cells hold.
+    pub(super) kind: Kind,
+}
+
 impl<R> Column<R> {
-    /// A column of the kind that the field has which `place` shows; [`field!`] makes one.
+    /// A column of the kind of the field that `_place` points at; [`field!`] makes one.
     pub(super) const fn of<T: Value>(
         name: &'static str,
         _place: fn(&R) -> &T,
         get: for<'a> fn(&'a R, &'a RunMeta) -> Cell<'a>,
         set: Set<R>,
     ) -> Self {
-        Self { name, kind: T::KIND, get, set: Some(set) }
+        Self { head: Head { name, kind: T::KIND }, get, set: Some(set) }
     }
 
     /// A column of texts.
@@ -37,7 +42,7 @@ impl<R> Column<R> {
         get: for<'a> fn(&'a R, &'a RunMeta) -> Cell<'a>,
         set: Option<Set<R>>,
     ) -> Self {
-        Self { name, kind: Kind::Text, get, set }
+        Self { head: Head { name, kind: Kind::Text }, get, set }
     }
 }
 

@@ -9,7 +9,7 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::Table;
 use super::cells::{Cells, schema};
-use super::columns::{Column, Damage, Kind};
+use super::columns::{Damage, Head};
 use crate::store::StoreError;
 
 /// Rows made at a time; bounds the memory beside that of the rows.
@@ -51,35 +51,38 @@ impl<R: Clone> Table<R> {
         blank: &R,
         take: &mut dyn FnMut(R) -> Result<(), Damage>,
     ) -> Result<(), StoreError> {
-        let settable = |column: &'static Column<R>| Some((column.name, column.kind, column.set?));
-        let columns: Vec<_> = self.columns.iter().filter_map(settable).collect();
-        let wanted: Vec<_> = columns.iter().map(|(name, kind, _)| (*name, *kind)).collect();
-        let path = folder.join(self.file);
-        read(&path, &wanted, &mut |count, batch| {
+        let is_read = |column: usize| self.columns[column].set.is_some();
+        read(&folder.join(self.file), &self.heads(), &is_read, &mut |count, batch| {
             let mut rows = vec![blank.clone(); count];
-            for ((_, _, set), cells) in columns.iter().zip(batch) {
-                let mut each = cells.iter();
-                for row in &mut rows {
-                    set(row, each.next().transpose()?.unwrap_or(super::columns::Cell::Empty))?;
+            for (column, cells) in batch {
+                if let Some(set) = self.columns[*column].set {
+                    cells.each(&mut |row, cell| set(&mut rows[row], cell))?;
                 }
             }
-            Ok(rows.into_iter().try_for_each(&mut *take)?)
+            for row in rows {
+                take(row)?;
+            }
+            Ok(())
         })
     }
 }
 
-/// Hands over the wanted columns of a table, a batch of rows at a time. They are looked up by name, so that files with
-/// additional columns stay readable.
-fn read(
-    path: &Path,
-    wanted: &[(&'static str, Kind)],
-    take: &mut dyn FnMut(usize, &[Cells]) -> Result<(), Fault>,
-) -> Result<(), StoreError> {
+/// Takes so many rows: the cells of some columns, each with its place in the table.
+type Take<'a> = dyn FnMut(usize, &[(usize, Cells)]) -> Result<(), Fault> + 'a;
+
+/// Hands over columns of a table, a batch of rows at a time. They are looked up by name, so that files with additional columns
+/// stay readable.
+fn read(path: &Path, heads: &[Head], is_read: &dyn Fn(usize) -> bool, take: &mut Take<'_>) -> Result<(), StoreError> {
     let file = File::open(path).map_err(|source| StoreError::read(path, source))?;
     let read = || {
         let file = SerializedFileReader::new(file)?;
-        let places = places(file.metadata().file_metadata().schema_descr(), wanted)?;
-        let mut batch: Vec<_> = wanted.iter().map(|(_, kind)| Cells::new(*kind)).collect();
+        let found = file.metadata().file_metadata().schema_descr();
+        let ours = SchemaDescriptor::new(schema(heads)?);
+        let (mut places, mut batch) = (Vec::new(), Vec::new());
+        for (column, head) in heads.iter().enumerate().filter(|(column, _)| is_read(*column)) {
+            places.push(place_of(head.name, &ours.column(column), found)?);
+            batch.push((column, Cells::new(head.kind)));
+        }
         for group in 0..file.num_row_groups() {
             read_group(&*file.get_row_group(group)?, &places, &mut batch, take)?;
         }
@@ -94,14 +97,14 @@ fn read(
 fn read_group(
     group: &dyn RowGroupReader,
     places: &[usize],
-    batch: &mut [Cells],
-    take: &mut dyn FnMut(usize, &[Cells]) -> Result<(), Fault>,
+    batch: &mut [(usize, Cells)],
+    take: &mut Take<'_>,
 ) -> Result<(), Fault> {
     let mut columns = places.iter().map(|place| group.get_column_reader(*place)).collect::<Result<Vec<_>, _>>()?;
     let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
     while left > 0 {
         let count = left.min(BATCH_ROWS);
-        for (cells, column) in batch.iter_mut().zip(&mut columns) {
+        for ((_, cells), column) in batch.iter_mut().zip(&mut columns) {
             cells.clear();
             if cells.read(column, count)? != count {
                 return Err(ParquetError::EOF("a column ends before the last row".into()).into());
@@ -113,16 +116,11 @@ fn read_group(
     Ok(())
 }
 
-/// Where in a file the wanted columns are.
-fn places(found: &SchemaDescriptor, wanted: &[(&'static str, Kind)]) -> Result<Vec<usize>, Fault> {
+/// Where in a file the column is that has this name and the form of ours.
+fn place_of(name: &'static str, ours: &ColumnDescriptor, found: &SchemaDescriptor) -> Result<usize, Damage> {
     let form = |leaf: &ColumnDescriptor| {
         (leaf.physical_type(), leaf.converted_type(), leaf.max_def_level(), leaf.max_rep_level())
     };
-    let ours = SchemaDescriptor::new(schema(wanted)?);
-    let place = |(name, ours): (&'static str, &ColumnDescriptor)| {
-        let is_it = |leaf: &ColumnDescriptor| leaf.path().parts()[0] == name && form(leaf) == form(ours);
-        found.columns().iter().position(|leaf| is_it(leaf)).ok_or(Damage::Column(name))
-    };
-    let names = wanted.iter().map(|(name, _)| *name);
-    Ok(names.zip(ours.columns()).map(|(name, ours)| place((name, ours))).collect::<Result<_, _>>()?)
+    let is_it = |leaf: &ColumnDescriptor| leaf.path().parts()[0] == name && form(leaf) == form(ours);
+    found.columns().iter().position(|leaf| is_it(leaf)).ok_or(Damage::Column(name))
 }

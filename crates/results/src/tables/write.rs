@@ -1,5 +1,6 @@
 //! Rows to a Parquet file.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,13 +8,13 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 
 use super::Table;
 use super::cells::{Cells, schema};
-use super::columns::{Cell, Kind};
+use super::columns::{Cell, Head};
 use crate::RunMeta;
-use crate::disk::Disk;
+use crate::disk::{Disk, DiskFile};
 use crate::store::{SCHEMA_VERSION, StoreError, StoredFile};
 
 /// Rows of one group of a file.
@@ -30,9 +31,8 @@ impl<R> Table<R> {
         meta: &RunMeta,
         rows: &[R],
     ) -> Result<StoredFile, StoreError> {
-        let columns: Vec<_> = self.columns.iter().map(|column| (column.name, column.kind)).collect();
         let cell = |column: usize, row: usize| (self.columns[column].get)(&rows[row], meta);
-        write(disk, &folder.join(self.file), meta, &columns, rows.len(), &cell)?;
+        write(disk, &folder.join(self.file), meta, &self.heads(), rows.len(), &cell)?;
         Ok(StoredFile { name: self.file.into(), rows: rows.len() as u64 })
     }
 }
@@ -42,34 +42,43 @@ fn write<'a>(
     disk: &dyn Disk,
     path: &Path,
     meta: &RunMeta,
-    columns: &[(&'static str, Kind)],
+    heads: &[Head],
     rows: usize,
     cell: &dyn Fn(usize, usize) -> Cell<'a>,
 ) -> Result<(), StoreError> {
     let refused = |source| StoreError::write(path, source);
     let table_error = |source| StoreError::table_write(path, source);
     let file = disk.create(path).map_err(refused)?;
-    let mut writer = SerializedFileWriter::new(file, schema(columns).map_err(table_error)?, Arc::new(properties(meta)))
-        .map_err(table_error)?;
-    let mut write_group = |first: usize, end: usize| {
-        let mut group = writer.next_row_group()?;
-        for (place, (_, kind)) in columns.iter().enumerate() {
-            let mut column = group.next_column()?.ok_or_else(|| ParquetError::General("no such column".into()))?;
-            let mut cells = Cells::new(*kind);
-            for begin in (first..end).step_by(BATCH_ROWS) {
-                cells.clear();
-                (begin..end.min(begin + BATCH_ROWS)).for_each(|row| cells.push(cell(place, row)));
-                cells.write(&mut column)?;
-            }
-            column.close()?;
-        }
-        group.close().map(drop)
-    };
+    let schema = schema(heads).map_err(table_error)?;
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties(meta))).map_err(table_error)?;
     for first in (0..rows).step_by(GROUP_ROWS) {
-        write_group(first, rows.min(first + GROUP_ROWS)).map_err(table_error)?;
+        let group = writer.next_row_group().map_err(table_error)?;
+        write_group(group, heads, first..rows.min(first + GROUP_ROWS), cell).map_err(table_error)?;
     }
     writer.finish().map_err(table_error)?;
     writer.inner_mut().sync().map_err(refused)
+}
+
+fn write_group<'a>(
+    mut group: SerializedRowGroupWriter<'_, Box<dyn DiskFile>>,
+    heads: &[Head],
+    rows: Range<usize>,
+    cell: &dyn Fn(usize, usize) -> Cell<'a>,
+) -> Result<(), ParquetError> {
+    let mut place = 0;
+    while let Some(mut column) = group.next_column()? {
+        let mut cells = Cells::new(heads[place].kind);
+        for first in rows.clone().step_by(BATCH_ROWS) {
+            cells.clear();
+            for row in first..rows.end.min(first + BATCH_ROWS) {
+                cells.push(cell(place, row));
+            }
+            cells.write(&mut column)?;
+        }
+        column.close()?;
+        place += 1;
+    }
+    group.close().map(drop)
 }
 
 fn properties(meta: &RunMeta) -> WriterProperties {
