@@ -111,6 +111,8 @@ a_test_each! {
     v2x_pki
     v2x_trust_list
     v2x_verify
+    vss_configuration
+    vss_frame
 }
 
 fn holds(name: &str) {
