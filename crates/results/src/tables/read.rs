@@ -13,7 +13,7 @@ use super::columns::{Damage, Head};
 use crate::store::StoreError;
 
 /// Rows made at a time; bounds the memory beside that of the rows.
-const BATCH_ROWS: usize = 65_536;
+const BATCH_ROWS: usize = 8_192;
 
 /// Why a table is not read.
 pub(super) enum Fault {

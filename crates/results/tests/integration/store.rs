@@ -2,7 +2,7 @@ use std::fs;
 
 use chronoseal_core::{Event, EventKind, StreamId};
 use chronoseal_results::store::{read, read_frames, read_rows, write};
-use chronoseal_results::{BoundMeta, EventRow, RunMeta, RunRows, StoreError, summarise};
+use chronoseal_results::{BoundMeta, EventRow, HopRow, RunMeta, RunRows, StoreError, summarise};
 
 use crate::sample::{acquired, meta, rows, spoofed};
 
@@ -47,6 +47,20 @@ fn tables_with_a_schema_of_arrow_are_read() {
     assert!(read.hops.iter().any(|hop| !hop.origins.is_empty()), "a list that is not empty is among them");
     assert_eq!((read.frames, read.hops, read.events), (rows.frames, rows.hops, rows.events));
     assert_eq!((read.segments, read.stalls, read.releases), (rows.segments, rows.stalls, rows.releases));
+}
+
+#[test]
+fn many_rows_with_lists_read_back_in_order() {
+    let first = rows(0).hops.remove(0);
+    let hop = |frame| HopRow {
+        frame,
+        received_at: first.received_at.filter(|_| frame % 3 > 0),
+        origins: (0..frame % 4).map(|back| frame - back).collect(),
+        ..first.clone()
+    };
+    let rows = RunRows { hops: (0..70_000).map(hop).collect(), ..RunRows::default() };
+    let dir = stored(&meta(), &rows);
+    assert!(read_rows(&dir.path().join("run")).expect("it was just stored").hops == rows.hops);
 }
 
 #[test]
