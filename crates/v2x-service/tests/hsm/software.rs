@@ -155,7 +155,7 @@ fn a_full_disk_is_named_and_loses_nothing() {
     let test = std::env::current_exe().unwrap();
     let script = format!(
         "mount -t tmpfs -o size=64k none '{0}' && {INNER}='{0}' exec '{1}' --exact --nocapture \
-         software::a_full_disk_is_named_and_loses_nothing",
+         hsm::software::a_full_disk_is_named_and_loses_nothing",
         folder.path().display(),
         test.display()
     );
