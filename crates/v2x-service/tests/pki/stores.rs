@@ -239,7 +239,7 @@ fn a_full_disk_is_an_error_and_what_was_there_stays() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");
     // Files of two megabytes fail to grow, as all would on a full disk.
-    let script = "trap '' XFSZ; ulimit -f 4000; exec \"$0\" --exact stores::fills_its_disk --ignored --nocapture";
+    let script = "trap '' XFSZ; ulimit -f 4000; exec \"$0\" --exact pki::stores::fills_its_disk --ignored --nocapture";
     let output = std::process::Command::new("sh")
         .args(["-c", script, std::env::current_exe().unwrap().to_str().unwrap()])
         .env("CHRONOSEAL_FULL_STORE", &path)
