@@ -30,7 +30,8 @@ struct Served {
 
 impl Served {
     fn start() -> Self {
-        let script = "ulimit -n 1024; exec \"$0\" --exact pki::siege::serves_until_its_input_ends --ignored --nocapture";
+        let script =
+            "ulimit -n 1024; exec \"$0\" --exact pki::siege::serves_until_its_input_ends --ignored --nocapture";
         let mut child = Command::new("sh")
             .args(["-c", script, std::env::current_exe().unwrap().to_str().unwrap()])
             .stdin(Stdio::piped())

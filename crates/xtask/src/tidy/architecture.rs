@@ -45,10 +45,10 @@ const PLACES: &[Place] = &[
     Place { name: "v2x", uses: &["ecdsa-lanes"], touches: &[] },
     // What a vehicle and its authorities need of a host.
     Place { name: "v2x-service", uses: &["core", "v2x"], touches: &[Files, Sockets, Clocks, Threads, Programs] },
-    // A receiver, measured. Threads: it sleeps between messages.
-    Place { name: "v2x-load", uses: &["core", "ecdsa-lanes", "v2x", "v2x-aws-lc"], touches: &[Clocks, Threads] },
     // C code, so nothing that the first build needs depends on it.
     Place { name: "v2x-aws-lc", uses: &["v2x"], touches: &[] },
+    // A receiver, measured. Threads: it sleeps between messages.
+    Place { name: "v2x-load", uses: &["core", "ecdsa-lanes", "v2x", "v2x-aws-lc"], touches: &[Clocks, Threads] },
     Place { name: "nodes", uses: IN_STATIONS, touches: &[] },
     Place { name: "v2x-fleet", uses: &["core", "media", "nodes", "v2x", "wire"], touches: &[] },
     Place { name: "plan", uses: PROTOCOLS, touches: &[] },
@@ -71,7 +71,7 @@ const PLACES: &[Place] = &[
     // How programs print and fail; folders for results.
     Place { name: "console", uses: &["report", "results", "study", "testbed"], touches: &[Files] },
     Place { name: "v2x-study", uses: OF_V2X, touches: &[] },
-    Place { name: "v2x-cli", uses: OF_V2X, touches: &[Files] },
+    Place { name: "v2x-cli", uses: OF_V2X_PROGRAM, touches: &[Files] },
     // Clocks: the day in a run's manifest, processor time in its figures.
     Place { name: "cli", uses: WITH_STUDIES, touches: &[Files, Clocks, Programs] },
     // Texts of scenarios and nothing else, so that `xtask` needs no crate that may not compile.
@@ -124,8 +124,9 @@ const WITH_CHECK: &[&str] = &[
 #[rustfmt::skip]
 const OF_V2X: &[&str] = &[
     "core", "wire", "media", "results", "testbed", "report", "runner", "study", "console",
-    "v2x", "v2x-aws-lc", "v2x-fleet", "v2x-load", "v2x-service", "v2x-study",
+    "v2x", "v2x-aws-lc", "v2x-fleet", "v2x-load", "v2x-service",
 ];
+const OF_V2X_PROGRAM: &[&str] = &["testbed", "console", "v2x", "v2x-aws-lc", "v2x-service", "v2x-study"];
 #[rustfmt::skip]
 const WITH_STUDIES: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "schedule", "plan", "scenario",
