@@ -10,7 +10,7 @@ const CUT: Cut = Cut { datagram_len: 100, fragment_len: 48 };
 const TIMEOUT: Duration = Duration::from_ms(100);
 const ENDS: udp::Ends = udp::Ends { source: [10, 0, 0, 1], destination: [239, 192, 0, 7] };
 
-/// A packet as it stands in an input: how long after the one before [4 ms], its length [byte], its bytes.
+/// A packet as it stands in an input: how long after the one before `[4 ms]`, its length `[byte]`, its bytes.
 pub fn record(wait: u8, packet: &[u8]) -> Vec<u8> {
     [&[wait, packet.len() as u8], packet].concat()
 }

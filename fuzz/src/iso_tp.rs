@@ -40,7 +40,7 @@ impl Setting {
     }
 }
 
-/// A frame as it stands in an input: how long after the one before [4 ms], its length [byte], its data.
+/// A frame as it stands in an input: how long after the one before `[4 ms]`, its length `[byte]`, its data.
 pub fn record(wait: u8, data: &[u8]) -> Vec<u8> {
     [&[wait, data.len() as u8], data].concat()
 }

@@ -35,7 +35,7 @@ fn round_trip<'a, T: Decode<'a> + Encode + PartialEq + std::fmt::Debug>(data: &'
     lenient.ok().map(|(value, _)| value)
 }
 
-/// A message: [`round_trip`]; and if it is encrypted, a key it is not for does not open it.
+/// A message: `round_trip`; and if it is encrypted, a key it is not for does not open it.
 pub fn v2x_message(data: &[u8]) {
     let Some(message) = round_trip::<Ieee1609Dot2Data<'_>>(data) else { return };
     if let Some(encrypted) = message.encrypted_data() {
@@ -43,7 +43,7 @@ pub fn v2x_message(data: &[u8]) {
     }
 }
 
-/// A certificate: [`round_trip`]; its canonical form is canonical, and has the same identifier.
+/// A certificate: `round_trip`; its canonical form is canonical, and has the same identifier.
 pub fn v2x_certificate(data: &[u8]) {
     let Some(certificate) = round_trip::<Certificate<'_>>(data) else { return };
     let canonical = certificate.canonical();
@@ -52,7 +52,7 @@ pub fn v2x_certificate(data: &[u8]) {
     assert_eq!(hash, certificate_hash(&canonical, CertificateForm::Canonical));
 }
 
-/// A message of TS 102 941: [`round_trip`].
+/// A message of TS 102 941: `round_trip`.
 pub fn v2x_pki(data: &[u8]) {
     round_trip::<EtsiTs102941Data<'_>>(data);
 }
