@@ -49,7 +49,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), Trouble> {
 /// `write` for what is no text.
 ///
 /// # Errors
-/// [`Trouble`]: as [`write`].
+/// [`Trouble`]: as [`write()`].
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     disk::put(&HostDisk, path, bytes).map_err(|error| {
         let before = if path.exists() { "; what was there is as it was" } else { "" };
