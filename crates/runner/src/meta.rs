@@ -6,6 +6,7 @@ use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_plan::{AttackPlace, ChangeKind, HopPlan, NodeKind, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan};
 use chronoseal_results::meta::{BoundMeta, Fact, FileMeta, NodeMeta, NodeRole, StreamMeta};
 use chronoseal_results::{Allowance, ChangeMeta, Engine, GroupMeta, RunMeta};
+use sha2::{Digest, Sha256};
 
 use crate::facts;
 
@@ -17,7 +18,7 @@ pub fn describe(prepared: &Prepared<'_>, engine: Engine) -> RunMeta {
         warnings: plan.notes.clone(),
         scenario_hash: plan.scenario_hash.clone(),
         text_hash: plan.inputs.text_hash.clone(),
-        overrides: plan.inputs.overrides.clone(),
+        overrides: plan.inputs.overrides.iter().map(without_keys).collect(),
         files: (plan.inputs.files.iter())
             .map(|file| FileMeta { name: file.name.clone(), len: file.len, hash: file.hash.clone() })
             .collect(),
@@ -56,6 +57,18 @@ pub fn versions() -> Vec<Fact> {
         ("compiler".into(), env!("CHRONOSEAL_RUSTC").into()),
         ("profile".into(), env!("CHRONOSEAL_PROFILE").into()),
     ]
+}
+
+/// An override as a manifest may hold it: where it may hold a key, the value is left out, and the beginning of its SHA-256 tells it from
+/// others.
+fn without_keys((path, value): &Fact) -> Fact {
+    let may_hold_a_key = [path, value].iter().any(|text| text.to_ascii_lowercase().contains("key"));
+    if !may_hold_a_key {
+        return (path.clone(), value.clone());
+    }
+    let digest = Sha256::digest(value.as_bytes());
+    let beginning: String = digest.iter().take(4).map(|octet| format!("{octet:02x}")).collect();
+    (path.clone(), format!("not shown, since it may hold a key (SHA-256 begins {beginning})"))
 }
 
 fn nodes(plan: &Plan) -> Vec<NodeMeta> {

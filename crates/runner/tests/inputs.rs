@@ -62,3 +62,17 @@ fn a_run_names_overrides_and_files_with_their_hashes() {
     let live = described(&recorded(SLOW), Engine::Live);
     assert_eq!((live.scenario_hash, live.files), (slow.scenario_hash, slow.files));
 }
+
+#[test]
+fn a_key_that_is_set_is_in_no_manifest_and_another_key_is_told_from_it() {
+    let set = |key: &str| {
+        let table = format!("{{ mac = {{ algorithm = \"cmac-aes-128\", tag = \"8B\", key = \"{key}\" }} }}");
+        let mut plan = recorded(SLOW).plan;
+        plan.inputs.overrides = vec![("protections.x".into(), table)];
+        describe(&Prepared::new(&plan).expect("it fits"), Engine::Sim).overrides
+    };
+    let [one, other] = ["00112233445566778899aabbccddeeff", "ffeeddccbbaa99887766554433221100"].map(set);
+    assert_eq!(one[0].0, "protections.x");
+    assert!(!one[0].1.contains("0011223344") && one[0].1.starts_with("not shown"), "{one:?}");
+    assert_ne!(one, other);
+}
