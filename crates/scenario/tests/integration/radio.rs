@@ -236,3 +236,19 @@ fn a_town_of_vehicles_is_a_scenario_and_more_than_node_numbers_is_not() {
     let found = town(60_001).expect_err("too many");
     assert!(found.list().iter().any(|problem| problem.code == Code::TooMany), "{}", found.render());
 }
+
+/// JSON values, by way of which a scenario is read, hold no such numbers, so nothing but the shape may refuse them.
+#[test]
+fn numbers_that_are_none_are_refused_at_their_place() {
+    for number in ["inf", "-inf", "nan", "+nan"] {
+        let text = STREET
+            .replace("road = {", &format!("path_loss = {{ log_distance = {{ exponent = {number} }} }}\nroad = {{"));
+        let problems = problems(&text);
+        let [problem] = problems.list() else { panic!("{number}: {}", problems.render()) };
+        assert_eq!(problem.code, Code::WrongType, "{number}");
+        assert_eq!(&text[problem.labels[0].0.clone()], number);
+        assert!(problems.render().contains("a finite number"), "{}", problems.render());
+    }
+    let text = STREET.replace("road = {", "path_loss = { log_distance = { exponent = 2.5e0 } }\nroad = {");
+    assert!(load("street.toml", text.as_bytes(), &[], &NoFiles).is_ok());
+}

@@ -7,7 +7,7 @@ use chronoseal_core::Duration;
 use chronoseal_plan::Accounting;
 use chronoseal_report::{Axis, Cell, Chart, Series, SeriesKind, Table};
 
-use super::frames_max::{Question, frames_max};
+use super::frames_max::{Question, frames_max_near};
 use super::tables::simulated_cell;
 use crate::StudyError;
 
@@ -101,7 +101,8 @@ pub(super) fn sweep(stop: &AtomicBool) -> Result<Table, StudyError> {
                         Cell::na("the secured frame would pass 1514 bytes")
                     } else {
                         let asked = Question { nodes: 2, frame_len, protection, accounting, guard, real_bytes: false };
-                        simulated_cell(frames_max(&asked, stop)?, cluster.frames_max(frame_len + overhead))
+                        let formula = cluster.frames_max(frame_len + overhead);
+                        simulated_cell(frames_max_near(formula, &asked, stop)?, formula)
                     });
                 }
                 table.push(row);

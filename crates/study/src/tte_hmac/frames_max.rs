@@ -1,7 +1,7 @@
 //! How many frames fit in a base period, found by simulating more and more of them.
 //!
 //! No formula is asked: frames are added, one slot after the other, until in the trace one is thrown away, absent, or
-//! passed on after its slot or its period has ended.
+//! passed on after its slot or its period has ended. Where the search begins may be guessed; what it finds does not depend on that.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -40,9 +40,14 @@ pub struct Question {
 /// # Errors
 /// If the study's scenario does not load.
 pub fn frames_max(question: &Question, stop: &AtomicBool) -> Result<Option<u64>, StudyError> {
+    frames_max_near(1, question, stop)
+}
+
+/// [`frames_max`], sooner if the answer is `guess`: two simulations show then that so many frames fit and one more does not.
+pub(super) fn frames_max_near(guess: u64, question: &Question, stop: &AtomicBool) -> Result<Option<u64>, StudyError> {
     let plan = plan(question)?;
     let mut failed = None;
-    let found = search(|count| {
+    let found = search(guess, |count| {
         if stop.load(Ordering::Relaxed) {
             return None;
         }
@@ -62,13 +67,15 @@ pub fn frame_time_max(question: &Question, count: u64) -> Result<Duration, Study
     Ok(Duration::from_ns(longest.unwrap_or(0)))
 }
 
-/// Adds frames, first in doubling and then in halving steps, until the next one would be one too many. `None` as soon as
-/// `holds` gives up.
-fn search(mut holds: impl FnMut(u64) -> Option<bool>) -> Option<u64> {
-    let (mut fits, mut too_many) = (0, 1);
+/// Adds frames to `guess` of them, first in doubling and then in halving steps, until the next one would be one too many. `None` as
+/// soon as `holds` gives up.
+fn search(guess: u64, mut holds: impl FnMut(u64) -> Option<bool>) -> Option<u64> {
+    let (mut fits, mut too_many) = (0, guess.max(1));
+    let mut step = 1;
     while holds(too_many)? {
         fits = too_many;
-        too_many *= 2;
+        too_many += step;
+        step *= 2;
     }
     while too_many - fits > 1 {
         let middle = fits + (too_many - fits) / 2;
@@ -193,11 +200,26 @@ mod tests {
         assert_eq!(frames_max(&question(60, "none"), &AtomicBool::new(true)).unwrap(), None);
         // Stopped on the way: 1 and 2 were tried, 4 was not.
         let mut tried = Vec::new();
-        let found = search(|count| {
+        let found = search(1, |count| {
             tried.push(count);
             (count < 4).then_some(true)
         });
         assert_eq!((found, tried), (None, vec![1, 2, 4]));
+    }
+
+    #[test]
+    fn what_a_search_finds_does_not_depend_on_where_it_begins() {
+        for answer in [0, 1, 2, 47, 48, 49, 700] {
+            for guess in [0, 1, 2, 46, 47, 48, 49, 50, 95, 96, 699, 700, 701, 5_000] {
+                let mut tried = 0;
+                let found = search(guess, |count| {
+                    tried += 1;
+                    Some(count <= answer)
+                });
+                assert_eq!(found, Some(answer), "begun at {guess}");
+                assert!(guess != answer || answer == 0 || tried == 2, "{answer}: {tried} tries");
+            }
+        }
     }
 
     #[test]
@@ -212,7 +234,7 @@ mod tests {
                         let plan = plan(&asked).unwrap();
                         let frame_time = view(&plan).frame_time(frame_len + overhead);
                         let expected = tdma::frames_max(view(&plan).segment.cluster_cycle, frame_time, guard);
-                        assert_eq!(frames_max(&asked, &GO_ON).unwrap(), Some(expected), "{asked:?}");
+                        assert_eq!(frames_max_near(expected, &asked, &GO_ON).unwrap(), Some(expected), "{asked:?}");
                     }
                 }
             }
