@@ -10,7 +10,7 @@ use chronoseal_crypto::symmetric::Aes128Ctr;
 use chronoseal_groupkey::frame_count::{confirmation_len, exchanges, frames_of, frames_of_group, orchestration_len};
 use chronoseal_groupkey::{Profile, Transport};
 use chronoseal_plan::{Can, CanMessage, GroupKeyPlan, PlatformPlan};
-use chronoseal_report::{Block, Cell, Document, Evidence, Held, Mark, Section, Table, Verdict};
+use chronoseal_report::{Block, Cell, Document, Evidence, Mark, Section, Table, Verdict, Word};
 use chronoseal_runner::versions;
 use chronoseal_wire::can::{Dlc, FrameKind};
 
@@ -36,7 +36,7 @@ pub(crate) fn can_check_document(view: Can<'_>) -> Document {
     if let Some(group) = &plan.group_key {
         sections.push(key_section(view, group));
     }
-    let held = if responses.misses == 0 { Held::Yes } else { Held::No };
+    let word = if responses.misses == 0 { Word::Held } else { Word::Failed };
     let text = match (count, responses.misses) {
         (0, _) => "There is no message to bound.".to_owned(),
         (_, 0) => "Every message meets its deadline in the worst case.".to_owned(),
@@ -45,7 +45,7 @@ pub(crate) fn can_check_document(view: Can<'_>) -> Document {
     Document {
         title: format!("{}: check", plan.name),
         subtitle: plan.description.clone(),
-        verdict: Verdict { held, text, points: plan.notes.clone() },
+        verdict: Verdict { word, text, points: plan.notes.clone() },
         sections,
         environment: versions(),
     }

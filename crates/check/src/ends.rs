@@ -9,7 +9,7 @@ use chronoseal_catalog::{Kinds, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_plan::{DeadlineKind, HopPlan, Plan, StreamPlan};
-use chronoseal_report::{Block, Cell, Evidence, Mark, Section, Table};
+use chronoseal_report::{Block, Cell, Evidence, Mark, Section, Table, Word};
 use serde::Serialize;
 
 use super::assumptions;
@@ -20,18 +20,6 @@ const NO_DEADLINE: &str = "the scenario names no deadline for it";
 
 const NO_NEXT: &str = "it is sent when its value changes, and nothing says when that is next, so its `age` has no limit: write \
                        `deadline_kind = \"reaction\"`, or a `period`";
-
-/// The word for a stream at a receiver, or for a whole scenario.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Word {
-    /// No frame is lost and none is late in any run that the scenario allows.
-    Held,
-    /// Nobody can tell, and why.
-    NotBounded,
-    /// A frame can be lost or late.
-    Broken,
-}
 
 /// What is bounded from end to end.
 #[derive(Clone, Debug, Serialize)]
@@ -131,7 +119,7 @@ impl EndsReport {
         let ends = self.ends.iter().filter(|end| !end.is_recording).map(|end| end.word);
         let queues = self.queues.iter().map(QueueReport::word);
         let segments = self.has_broken_segment.then_some(Word::Broken);
-        let clocks = self.has_unbounded_clocks.then_some(Word::NotBounded);
+        let clocks = self.has_unbounded_clocks.then_some(Word::NotProven);
         ends.chain(queues).chain(segments).chain(clocks).max().unwrap_or(Word::Held)
     }
 
@@ -142,7 +130,7 @@ impl EndsReport {
 
     /// Ends of which nothing can be said, but for recordings.
     pub(crate) fn unbounded(&self) -> usize {
-        self.ends.iter().filter(|end| end.word == Word::NotBounded && !end.is_recording).count()
+        self.ends.iter().filter(|end| end.word == Word::NotProven && !end.is_recording).count()
     }
 
     /// True if a stream has a deadline.
@@ -376,10 +364,10 @@ impl EndReport {
                 (Word::Broken, Some(format!("it can take {limited}{part}, and its deadline is {deadline}")))
             }
             (_, None, _) if no_bound.is_some_and(|missing| is_overload(missing.why)) => (Word::Broken, place.clone()),
-            (Some(risk), ..) => (Word::NotBounded, Some(risk_text(plan, risk))),
+            (Some(risk), ..) => (Word::NotProven, Some(risk_text(plan, risk))),
             (None, Some(_), _) => (Word::Held, None),
-            (None, None, _) if is_endless => (Word::NotBounded, Some(NO_NEXT.to_owned())),
-            (None, None, _) => (Word::NotBounded, place.clone()),
+            (None, None, _) if is_endless => (Word::NotProven, Some(NO_NEXT.to_owned())),
+            (None, None, _) => (Word::NotProven, place.clone()),
         };
         let holds = if word == Word::Broken { Some(false) } else { holds.filter(|_| word == Word::Held) };
         Self {
@@ -423,8 +411,10 @@ impl EndReport {
         };
         let holds = match self.word {
             Word::Held => Cell::text("HELD").marked(Mark::Good),
-            Word::Broken => Cell::text("BROKEN").marked(Mark::Bad).titled(why()),
-            Word::NotBounded => Cell::text("NOT BOUNDED").marked(Mark::Warn).titled(why()),
+            Word::Broken | Word::Failed | Word::Worse => Cell::text("BROKEN").marked(Mark::Bad).titled(why()),
+            Word::NotProven | Word::NotChecked => {
+                Cell::text(self.word.name().to_uppercase()).marked(Mark::Warn).titled(why())
+            }
         };
         let listed = |parts: &mut dyn Iterator<Item = &PartReport>| -> Vec<String> {
             let parts = parts.filter(|part| part.max_ns > 0.0);
@@ -461,7 +451,7 @@ impl QueueReport {
         match (self.holds, self.frames_max) {
             (true, _) => Word::Held,
             (false, Some(_)) => Word::Broken,
-            (false, None) => Word::NotBounded,
+            (false, None) => Word::NotProven,
         }
     }
 

@@ -1,12 +1,12 @@
 //! What `check` found, for people.
 
 use chronoseal_analysis::candidates::{CandidateReport, CheckReport};
-use chronoseal_report::{Block, Cell, Document, Held, Mark, Section, Table, Verdict};
+use chronoseal_report::{Block, Cell, Document, Mark, Section, Table, Verdict, Word};
 
 /// The document of a check.
 pub(crate) fn check_document(report: &CheckReport) -> Document {
-    let (held, text) =
-        if report.holds { (Held::Yes, "Every deadline holds on paper") } else { (Held::No, "Not as it is") };
+    let (word, text) =
+        if report.holds { (Word::Held, "Every deadline holds on paper") } else { (Word::Failed, "Not as it is") };
     let mut points = Vec::new();
     if let Some(lightest) = &report.lightest {
         points.push(format!("Lightest protection that holds: {lightest}. {}", report.lightest_reason));
@@ -18,7 +18,7 @@ pub(crate) fn check_document(report: &CheckReport) -> Document {
     Document {
         title: format!("Check of {}", report.scenario),
         subtitle: "Bounded by analysis; nothing was run.".into(),
-        verdict: Verdict { held, text: format!("{text}: {}.", report.verdict.trim_end_matches('.')), points },
+        verdict: Verdict { word, text: format!("{text}: {}.", report.verdict.trim_end_matches('.')), points },
         sections,
         environment: Vec::new(),
     }

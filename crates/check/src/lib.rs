@@ -15,11 +15,11 @@ mod radio;
 use chronoseal_analysis::candidates;
 use chronoseal_catalog::Kinds;
 use chronoseal_plan::{CAN, Can, ETHERNET, Plan, RADIO, Radio, SegmentId};
-use chronoseal_report::{Document, Held, Verdict};
+use chronoseal_report::{Document, Verdict, Word};
 use chronoseal_runner::versions;
 use serde_json::{Value, json};
 
-use self::ends::{EndsReport, Word};
+use self::ends::EndsReport;
 
 pub use self::ethernet::candidate_table;
 
@@ -88,11 +88,7 @@ fn join(mut checked: Checked, ends: &EndsReport) -> Checked {
     let verdict = &mut checked.document.verdict;
     let word = if checked.holds { ends.word() } else { Word::Broken };
     let (broken, unbounded, by_radio, all) = (ends.broken(), ends.unbounded(), ends.by_radio(), ends.ends.len());
-    verdict.held = match word {
-        Word::Held => Held::Yes,
-        Word::Broken => Held::Broken,
-        Word::NotBounded => Held::NotBounded,
-    };
+    verdict.word = word;
     match word {
         _ if !checked.holds => {}
         Word::Held if !ends.has_deadlines() => {
@@ -100,34 +96,33 @@ fn join(mut checked: Checked, ends: &EndsReport) -> Checked {
                 "No stream has a deadline to hold. On paper every frame arrives, each within its bound.".into();
         }
         Word::Held => {}
-        Word::Broken if broken == 0 => {
+        Word::Broken | Word::Failed | Word::Worse if broken == 0 => {
             verdict.text = "On paper a clock can be lost, or the queue of a gateway can overflow.".into();
         }
-        Word::Broken => {
+        Word::Broken | Word::Failed | Word::Worse => {
             verdict.text = format!(
                 "From end to end, frames of {broken} of {all} streams at their receivers can be late or lost on paper."
             );
         }
-        Word::NotBounded if unbounded == 0 && ends.has_unbounded_clocks => {
+        Word::NotProven | Word::NotChecked if unbounded == 0 && ends.has_unbounded_clocks => {
             verdict.text = "Every stream arrives within its bound on paper; nothing bounds how far apart the clocks of IEEE 802.1AS are, \
                             which a run judges."
                 .into();
         }
-        Word::NotBounded if unbounded > by_radio || by_radio == 0 => {
+        Word::NotProven | Word::NotChecked if unbounded > by_radio || by_radio == 0 => {
             verdict.text = format!("Nothing bounds {unbounded} of {all} streams at their receivers.");
         }
-        Word::NotBounded if by_radio == all => {
+        Word::NotProven | Word::NotChecked if by_radio == all => {
             verdict.text = "Nothing bounds streams over radio; their percentiles are simulated.".into();
         }
-        Word::NotBounded => {
+        Word::NotProven | Word::NotChecked => {
             verdict.text = format!(
                 "Nothing bounds streams over radio, {by_radio} of {all}; their percentiles are simulated. Every other \
                  stream meets its deadline in the worst case."
             );
         }
     }
-    // What nobody can bound fails nothing: that is what simulation is for.
-    checked.holds &= word == Word::Held || (word == Word::NotBounded && unbounded == by_radio);
+    checked.holds &= word == Word::Held;
     let reasons = ends.reasons();
     let more = reasons.len().saturating_sub(REASONS_MAX);
     verdict.points.extend(reasons.into_iter().take(REASONS_MAX).map(|reason| sentence(&reason)));
@@ -171,7 +166,7 @@ fn of_network(plan: &Plan) -> Checked {
     let document = Document {
         title: format!("Check of {}", plan.name),
         subtitle: "Bounded by analysis; nothing was run.".into(),
-        verdict: Verdict { held: Held::Yes, text, points: plan.notes.clone() },
+        verdict: Verdict { word: Word::Held, text, points: plan.notes.clone() },
         sections: plan
             .segment_ids()
             .filter_map(|segment| Radio::of(plan, segment))
@@ -191,13 +186,13 @@ fn of_ethernet(plan: &Plan, _: SegmentId) -> Option<Checked> {
 
 fn of_can(plan: &Plan, segment: SegmentId) -> Option<Checked> {
     let document = can::can_check_document(Can::of(plan, segment)?);
-    let holds = document.verdict.held == Held::Yes;
+    let holds = document.verdict.word == Word::Held;
     Some(Checked { json: serde_json::to_string_pretty(&document).ok()?, holds, document })
 }
 
 fn of_radio(plan: &Plan, segment: SegmentId) -> Option<Checked> {
     let document = radio::check_document(Radio::of(plan, segment)?);
     // Nothing on the air is held on paper.
-    let holds = document.verdict.held != Held::No;
+    let holds = document.verdict.word != Word::Failed;
     Some(Checked { json: serde_json::to_string_pretty(&document).ok()?, holds, document })
 }

@@ -4,7 +4,7 @@ use chronoseal_analysis::segment::{BOUNDS, StreamBounds, end_to_end};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
 use chronoseal_plan::{Plan, Radio};
-use chronoseal_report::{Block, Cell, Document, Evidence, Held, Section, Table, Verdict};
+use chronoseal_report::{Block, Cell, Document, Evidence, Section, Table, Verdict, Word};
 use chronoseal_results::Distribution;
 use chronoseal_runner::{simulated_latencies, versions};
 
@@ -31,7 +31,7 @@ pub(crate) fn check_document(view: Radio<'_>) -> Document {
         title: format!("{}: check", plan.name),
         subtitle: plan.description.clone(),
         verdict: Verdict {
-            held: Held::Mixed,
+            word: Word::NotProven,
             text: match streams {
                 0 => "There is no message to bound.".to_owned(),
                 _ => "No stream over radio is bounded on paper; its percentiles are simulated.".to_owned(),

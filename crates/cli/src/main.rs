@@ -35,5 +35,5 @@ fn main() -> ExitCode {
         Command::Study(options) => commands::study::run(options, &printer),
         Command::V2x(options) => commands::v2x::run(options, &printer),
     };
-    ended(result, &printer)
+    ended(result, arguments.allow_unchecked, &printer)
 }

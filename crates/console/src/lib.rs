@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 
+pub use chronoseal_report::Status;
 pub use printer::Printer;
 
 /// How data is written to standard output.
@@ -21,15 +22,6 @@ pub enum Format {
     Json,
     /// Tables, one after another
     Csv,
-}
-
-/// How a command ended (0 all checks held, 1 a check failed, 2 could not run).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Status {
-    /// All that was checked holds.
-    Held,
-    /// Something does not.
-    Failed,
 }
 
 /// Why a command could not run, for a person, ready to print.
@@ -54,11 +46,12 @@ impl<E: std::error::Error> From<E> for Trouble {
     }
 }
 
-/// The exit status of a program whose command ended so; what it could not do is said on standard error.
-pub fn ended(result: Result<Status, Trouble>, printer: &Printer) -> ExitCode {
+/// The exit status of a program whose command ended so, where what is not proven or checked may be allowed. What it could not do is
+/// said on standard error.
+pub fn ended(result: Result<Status, Trouble>, allow_unchecked: bool, printer: &Printer) -> ExitCode {
     match result {
-        Ok(Status::Held) => ExitCode::SUCCESS,
-        Ok(Status::Failed) => ExitCode::from(1),
+        Ok(Status::Unproven) if allow_unchecked => ExitCode::SUCCESS,
+        Ok(status) => ExitCode::from(status.code()),
         Err(Trouble(text)) => {
             printer.note(&text);
             ExitCode::from(2)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use chronoseal_report::{Held, html};
+use chronoseal_report::html;
 use chronoseal_results::disk::Filling;
 use chronoseal_study::{Study, StudyOption, StudyOptions, StudyOutcome};
 use chronoseal_testbed::interrupt;
@@ -90,7 +90,8 @@ pub fn reproduce(studies: &[Study], options: &StudyRun, printer: &Printer) -> Re
         printer.note("interrupted: what there was is kept and marked as such");
     }
     printer.hint(&last_line(study.honours, &folder, &page, seed));
-    Ok(if interrupted || outcome.document.verdict.held == Held::No { Status::Failed } else { Status::Held })
+    let status = outcome.document.verdict.word.status();
+    Ok(if interrupted { status.max(Status::Unproven) } else { status })
 }
 
 /// Writes what a study found, and takes the mark off its folder when all of it is there. The page to begin with.
@@ -125,7 +126,7 @@ fn last_line(honours: &[StudyOption], folder: &Path, page: &Path, seed: u64) -> 
 
 #[cfg(test)]
 mod tests {
-    use chronoseal_report::{Document, Verdict};
+    use chronoseal_report::{Document, Verdict, Word};
     use chronoseal_results::disk::{UNFINISHED, check_finished};
 
     use super::*;
@@ -133,7 +134,7 @@ mod tests {
     #[test]
     fn a_study_that_cannot_be_written_keeps_its_mark() {
         let folder = tempfile::tempdir().unwrap();
-        let verdict = Verdict { held: Held::Yes, text: "It holds.".into(), points: Vec::new() };
+        let verdict = Verdict { word: Word::Held, text: "It holds.".into(), points: Vec::new() };
         let (title, subtitle) = (String::new(), String::new());
         let document = Document { title, subtitle, verdict, sections: Vec::new(), environment: Vec::new() };
         let outcome = StudyOutcome { document, pages: Vec::new() };

@@ -45,7 +45,8 @@ pub enum EventKind {
     Sent,
     /// A frame was accepted by its receiver; `value` is the time since its slot began `[ps]`, 0 without a schedule.
     Delivered,
-    /// A frame was thrown away, with the reason.
+    /// A frame was thrown away, with the reason. By a gateway that passes streams on, `value` is 1 more than the port whose interface
+    /// threw it away, or was to send it on.
     Discarded(DiscardReason),
     /// A scheduled frame was absent from its slot, or a synchronisation message did not come in time.
     Missing,

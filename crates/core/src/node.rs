@@ -48,6 +48,14 @@ pub trait Node {
         let _ = (port, now);
         None
     }
+
+    /// A frame of the node's own that was due by `now` and that it has not handed over: of which stream, and when it was due. For
+    /// records only. A driver asks at the end of a run, before [`Command::Stop`], until there is none; the node gives each of them
+    /// up as it tells of it.
+    fn owed(&mut self, now: LocalTime) -> Option<(StreamId, LocalTime)> {
+        let _ = now;
+        None
+    }
 }
 
 /// A PDU in a frame that holds several.

@@ -308,6 +308,12 @@ impl FrameStore {
         copy
     }
 
+    /// Every frame that somebody owns.
+    pub fn alive(&self) -> impl Iterator<Item = (&[u8], &FrameLabel)> {
+        let alive = self.entries.iter().filter(|entry| entry.references > 0);
+        alive.map(|entry| (&entry.bytes[..entry.len as usize], &entry.label))
+    }
+
     /// One more owner, for another copy on another wire.
     #[inline]
     pub fn retain(&mut self, frame: FrameId) {

@@ -1,7 +1,7 @@
 //! A node as a driver in a hurry holds it.
 
 use chronoseal_core::oscillator::RateDeviation;
-use chronoseal_core::{FramePart, HandleError, Input, LocalTime, Node, Output, PortId};
+use chronoseal_core::{FramePart, HandleError, Input, LocalTime, Node, Output, PortId, StreamId};
 
 use crate::EndSystem;
 
@@ -64,6 +64,13 @@ impl Node for AnyNode {
         match self {
             Self::EndSystem(node) => node.shown_time(port, now),
             Self::Other(node) => node.shown_time(port, now),
+        }
+    }
+
+    fn owed(&mut self, now: LocalTime) -> Option<(StreamId, LocalTime)> {
+        match self {
+            Self::EndSystem(node) => node.owed(now),
+            Self::Other(node) => node.owed(now),
         }
     }
 }

@@ -3,8 +3,8 @@
 //! bounds and deadlines. Every number in it is invented.
 
 use chronoseal_report::{
-    Block, Document, Evidence, Held, Mark, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Section,
-    TerminalStyle, Verdict, csv, html, terminal,
+    Block, Document, Evidence, Mark, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Section, TerminalStyle,
+    Verdict, Word, csv, html, terminal,
 };
 
 #[allow(clippy::print_stdout)] // An example's output is its point.
@@ -30,7 +30,7 @@ fn main() {
     let document = Document {
         title: "A sample picture of ranges".into(),
         subtitle: "Made up to show what the opening picture looks like. Every number in it is invented.".into(),
-        verdict: Verdict { held: Held::Mixed, text: "Two invented streams are too late.".into(), points: vec![] },
+        verdict: Verdict { word: Word::NotChecked, text: "Two invented streams are too late.".into(), points: vec![] },
         sections: vec![Section::new("All streams").with(Block::Ranges(ranges))],
         environment: vec![("host".into(), "made up".into())],
     };

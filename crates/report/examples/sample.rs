@@ -4,8 +4,8 @@
 use chronoseal_core::random::{Purpose, Rng, stream};
 use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_report::{
-    Axis, Block, Cell, Chart, Document, Evidence, Held, Mark, Section, Series, SeriesKind, Table, TerminalStyle,
-    Verdict, csv, html, json, run_report, terminal,
+    Axis, Block, Cell, Chart, Document, Evidence, Mark, Section, Series, SeriesKind, Table, TerminalStyle, Verdict,
+    Word, csv, html, json, run_report, terminal,
 };
 use chronoseal_results::{
     ClockDomainMeta, Engine, EventRow, FrameRow, NodeMeta, NodeRole, Outcome, ReleaseRow, RunMeta, RunRows,
@@ -64,6 +64,7 @@ fn meta() -> RunMeta {
             replayable: i == 5,
             authenticated: i != 5,
             is_opened_on_way: false,
+            ends: Vec::new(),
             deadline_ns: None,
             bound: None,
             unbounded: None,
@@ -170,6 +171,7 @@ fn rows() -> RunRows {
                 accepted_at: Some(at(received)),
                 outcome: if late > 1_000_000 { Outcome::Late } else { Outcome::Delivered },
                 stalled,
+                lost_for: None,
             };
             rows.frames.push(row);
             rows.releases
@@ -269,7 +271,7 @@ fn study() -> Document {
         title: "A sample study".into(),
         subtitle: "Made up to show what a study looks like. Every number in it is invented.".into(),
         verdict: Verdict {
-            held: Held::Mixed,
+            word: Word::NotChecked,
             text: "Authentication fits the invented network, at a cost of up to 12 % of its frames; one printed value does not follow from its own formula.".into(),
             points: vec!["14 of 15 rows agree with the publication.".into(), "Live, 5 rows are n/a: the emulator does not carry their rate.".into()],
         },

@@ -8,8 +8,9 @@ use chronoseal_results::{RunSummary, StreamSummary};
 use serde::Serialize;
 use serde::ser::SerializeStruct;
 
-use crate::document::{Block, Cell, Document, Evidence, Held, Mark, Section, Table, Verdict as Answer};
+use crate::document::{Block, Cell, Document, Evidence, Mark, Section, Table, Verdict as Answer};
 use crate::statistics::{hodges_lehmann, holm, mann_whitney};
+use crate::word::Word;
 
 /// Runs each side needs before a difference is judged.
 pub const RUNS_MIN: usize = 10;
@@ -232,20 +233,20 @@ pub fn compare_document(report: &CompareReport, names: (&str, &str)) -> Document
         }
         table
     };
-    let (held, text) = match report.verdict {
-        Change::Better => (Held::Yes, format!("{} is better than {}.", names.1, names.0)),
+    let (word, text) = match report.verdict {
+        Change::Better => (Word::Held, format!("{} is better than {}.", names.1, names.0)),
         Change::Same => {
-            (Held::Yes, format!("No difference worth telling was found between {} and {}.", names.0, names.1))
+            (Word::Held, format!("No difference worth telling was found between {} and {}.", names.0, names.1))
         }
-        Change::Worse => (Held::No, format!("{} is worse than {}.", names.1, names.0)),
+        Change::Worse => (Word::Worse, format!("{} is worse than {}.", names.1, names.0)),
         Change::Insufficient => {
-            (Held::Mixed, format!("Insufficient: a comparison needs at least {RUNS_MIN} runs of each side."))
+            (Word::NotChecked, format!("Insufficient: a comparison needs at least {RUNS_MIN} runs of each side."))
         }
     };
     Document {
         title: format!("{} against {}", names.1, names.0),
         subtitle: "Runs are compared, not packets.".into(),
-        verdict: Answer { held, text, points: Vec::new() },
+        verdict: Answer { word, text, points: Vec::new() },
         sections: vec![Section::new("Comparison").with(Block::Table(table_of(Evidence::Plain)))],
         environment: Vec::new(),
     }

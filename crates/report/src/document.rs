@@ -6,6 +6,7 @@ mod topology;
 
 use serde::Serialize;
 
+use crate::word::Word;
 pub(crate) use divided::Of;
 pub use divided::{Divided, DividedRow, Piece};
 pub(crate) use ranges::short_number;
@@ -31,29 +32,12 @@ pub struct Document {
 /// The answer of a report in plain words.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Verdict {
-    /// Yes, no, or partly.
-    pub held: Held,
+    /// In one word.
+    pub word: Word,
     /// One sentence.
     pub text: String,
     /// What it rests on, one sentence each.
     pub points: Vec<String>,
-}
-
-/// Whether what was asked holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Held {
-    /// Every check held.
-    Yes,
-    /// A check failed.
-    No,
-    /// Some held, some failed as expected, or not all could be judged.
-    Mixed,
-    /// On paper, a frame can be lost or late.
-    Broken,
-    /// On paper, nothing can be said.
-    #[serde(rename = "not-bounded")]
-    NotBounded,
 }
 
 /// One part of a report.
@@ -278,19 +262,6 @@ pub enum BarKind {
     Seen,
     /// A frame of an attacker, or one that was late, absent or thrown away.
     Trouble,
-}
-
-impl Held {
-    /// As shown to people.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Yes => "held",
-            Self::No => "failed",
-            Self::Mixed => "mixed",
-            Self::Broken => "broken",
-            Self::NotBounded => "not bounded",
-        }
-    }
 }
 
 impl Evidence {

@@ -5,11 +5,11 @@
 //! [`pair_report`] draws a second run of the same scenario beside it, [`compare()`] judges two sets of runs.
 //!
 //! ```
-//! use chronoseal_report::{Document, Held, Verdict, html, terminal};
+//! use chronoseal_report::{Document, Verdict, Word, html, terminal};
 //! let document = Document {
 //!     title: "Sample".into(),
 //!     subtitle: String::new(),
-//!     verdict: Verdict { held: Held::Yes, text: "Every deadline held.".into(), points: vec![] },
+//!     verdict: Verdict { word: Word::Held, text: "Every deadline held.".into(), points: vec![] },
 //!     sections: vec![],
 //!     environment: vec![],
 //! };
@@ -25,15 +25,17 @@ mod inputs;
 pub mod run;
 pub mod statistics;
 pub mod terminal;
+mod word;
 
 pub use compare::{Change, CompareReport, MetricComparison, compare, compare_document};
 pub use data::{csv, json};
 pub use document::{
-    Align, Axis, Bar, BarKind, Block, Cell, Chart, Column, Divided, DividedRow, Document, Evidence, Held, Lane, Mark,
-    Piece, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Section, Series, SeriesKind, Table, Timeline,
-    Topology, TopologyLink, TopologyNode, Verdict,
+    Align, Axis, Bar, BarKind, Block, Cell, Chart, Column, Divided, DividedRow, Document, Evidence, Lane, Mark, Piece,
+    RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Section, Series, SeriesKind, Table, Timeline, Topology,
+    TopologyLink, TopologyNode, Verdict,
 };
 pub use html::html;
 pub use inputs::scenarios_of;
 pub use run::{RunView, pair_report, run_report};
 pub use terminal::{TerminalStyle, terminal};
+pub use word::{Status, Word};

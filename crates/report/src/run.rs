@@ -154,7 +154,7 @@ fn attacks(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Section {
                 .into(),
         ))
         .with(Block::Table(tables::attacks(meta, summary)));
-    let from_rows = [collateral::stopped(meta, rows), collateral::collateral(meta, rows)].into_iter();
+    let from_rows = [collateral::stopped(meta, rows), collateral::collateral(meta, summary, rows)].into_iter();
     from_rows.filter(|table| !table.rows.is_empty()).fold(section, |section, table| section.with(Block::Table(table)))
 }
 

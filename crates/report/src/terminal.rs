@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::document::{Align, Block, Cell, Chart, Document, Evidence, Held, Mark, SeriesKind, Table, Timeline};
+use crate::document::{Align, Block, Cell, Chart, Document, Evidence, Mark, SeriesKind, Table, Timeline};
 
 /// Columns between two columns of a table.
 const GAP: usize = 2;
@@ -66,14 +66,8 @@ pub fn terminal(document: &Document, style: TerminalStyle) -> String {
 /// Only the verdict, for the last lines of a command.
 pub fn verdict(document: &Document, style: TerminalStyle) -> String {
     let mut out = String::new();
-    let (word, colour) = match document.verdict.held {
-        Held::Yes => ("HELD", "1;32"),
-        Held::No => ("FAILED", "1;31"),
-        Held::Mixed => ("MIXED", "1;33"),
-        Held::Broken => ("BROKEN", "1;31"),
-        Held::NotBounded => ("NOT BOUNDED", "1;33"),
-    };
-    let _ = writeln!(out, "{}", paint(style, colour, word));
+    let word = document.verdict.word;
+    let _ = writeln!(out, "{}", paint(style, word.tone().code(), &word.name().to_uppercase()));
     wrap(&mut out, &clean(&document.verdict.text), "", style.width);
     for point in &document.verdict.points {
         wrap(&mut out, &clean(point), "- ", style.width);

@@ -157,6 +157,9 @@ pub struct StreamMeta {
     /// Gateways on its way open it and seal it again, so they have its keys.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_opened_on_way: bool,
+    /// What is known of each receiver before the run, in the order of [`Self::receivers`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ends: Vec<EndMeta>,
     /// A frame that takes longer from its sender to its receiver is late, if the stream has such a limit; the shortest of its
     /// receivers' `[ns]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,6 +170,29 @@ pub struct StreamMeta {
     /// Why analysis gives no bound, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unbounded: Option<String>,
+}
+
+/// A stream at one of its receivers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct EndMeta {
+    /// Index into [`RunMeta::nodes`].
+    pub receiver: u16,
+    /// A frame that takes longer is late `[ns]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_ns: Option<i64>,
+    /// The longest that a frame can take, by analysis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundMeta>,
+    /// Why analysis gives no bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unbounded: Option<String>,
+}
+
+impl EndMeta {
+    /// [`Self::bound`], all of it `[ns]`.
+    pub fn bound_ns(&self) -> Option<i64> {
+        self.bound.as_ref().map(|bound| bound.total_ns)
+    }
 }
 
 /// So many frames of a stream may fail to arrive in time for a reason.
@@ -326,6 +352,16 @@ impl StreamMeta {
     /// True if a node is one of those that send it.
     pub fn is_sent_by(&self, node: u16) -> bool {
         self.senders.map_or(node == self.sender, |(first, end)| (first..end).contains(&node))
+    }
+
+    /// A frame that takes longer to a receiver is late `[ns]`.
+    pub fn deadline_of(&self, receiver: u16) -> Option<i64> {
+        self.end(receiver).map_or(self.deadline_ns, |end| end.deadline_ns)
+    }
+
+    /// What is known of one of its receivers.
+    pub fn end(&self, receiver: u16) -> Option<&EndMeta> {
+        self.ends.iter().find(|end| end.receiver == receiver)
     }
 }
 

@@ -38,6 +38,8 @@ pub struct FrameRow {
     pub outcome: Outcome,
     /// A stall of the host overlapped its way (live only).
     pub stalled: bool,
+    /// Thrown away where its way divides: the receiver whose copy it was. Not kept in the tables of a stored run.
+    pub lost_for: Option<NodeId>,
 }
 
 impl FrameRow {
@@ -203,6 +205,33 @@ pub struct RunRows {
     /// Who was out of the group whose key protects a stream: what is sent meanwhile is not meant for it. Not kept in the tables
     /// of a stored run.
     pub absences: Vec<Absence>,
+    /// What nodes should have sent and had not when the run ended. Not kept in the tables of a stored run.
+    pub owed: Vec<OwedRow>,
+    /// Frames of streams that are known to have been on their way, or in a queue, when the run ended. Simulated only, and not kept in the
+    /// tables of a stored run.
+    pub on_way: Vec<OnWayRow>,
+}
+
+/// A frame that was due at its sender and had not been handed over when the run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OwedRow {
+    /// Its sender.
+    pub node: NodeId,
+    /// Its stream.
+    pub stream: StreamId,
+    /// When it was due.
+    pub due_at: SimTime,
+}
+
+/// A frame that was somewhere when the run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OnWayRow {
+    /// Its stream.
+    pub stream: StreamId,
+    /// Which frame of the stream, where that is known.
+    pub sequence: Option<u64>,
+    /// When its sender sent it.
+    pub sent_at: SimTime,
 }
 
 /// A time in which a receiver of a stream was not in the group whose key protects it.

@@ -28,6 +28,10 @@ pub const STARTUP_CYCLES_MAX: i64 = 10;
 /// Everything a run amounts to.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunSummary {
+    /// How long it ran `[ns]`: of a run that was stopped less than was asked for, of a live one perhaps more, since what was on its way at
+    /// the end is waited for.
+    #[serde(default)]
+    pub passed_ns: i64,
     /// Streams by identifier.
     pub streams: Vec<StreamSummary>,
     /// One entry for each kind of attack, attacker and stream.
@@ -74,17 +78,20 @@ pub struct StreamSummary {
     /// Every clock of the segments on its way had joined by then, and every node had the counters that its frames are
     /// checked with `[ns]`; rows of earlier cycles are start-up.
     pub ready_ns: i64,
+    /// Frames that were due for its receivers, whether or not they were sent: the sum of all that became of them.
+    #[serde(default)]
+    pub due: u64,
     /// Frames the sender handed to its port, as it told in its events; without those, frames seen, each counted once.
     pub sent: u64,
     /// Accepted in time.
     pub delivered: u64,
-    /// Accepted after their slot, or after their deadline.
+    /// Accepted after their slot, or after their deadline; or on their way when the run ended, with their deadline over.
     pub late: u64,
     /// Sent for a slot in which the receiver saw nothing.
     pub missing: u64,
-    /// Slots after start-up for which nothing was sent.
+    /// Due after start-up, and nothing was sent.
     pub not_sent: u64,
-    /// Lost without a trace.
+    /// Nobody can say where they are. By radio: lost, or out of reach.
     pub unaccounted: u64,
     /// On their way when the run ended.
     pub in_flight: u64,
@@ -336,6 +343,11 @@ impl RunSummary {
             && self.streams.iter().all(StreamSummary::held)
     }
 
+    /// The streams of which no frame could be judged.
+    pub fn unjudged(&self) -> impl Iterator<Item = &StreamSummary> {
+        self.streams.iter().filter(|stream| stream.is_unjudged())
+    }
+
     /// What a segment was used for, by its name.
     pub fn segment(&self, name: &str) -> Option<&SegmentSummary> {
         self.segments.iter().find(|segment| segment.name == name)
@@ -353,10 +365,14 @@ impl RunSummary {
 }
 
 impl StreamSummary {
-    /// True if after start-up every frame came in time, but for those that the scenario allows; and, where frames can be late,
-    /// if any came at all.
+    /// True if after start-up every frame came in time, but for those that the scenario allows.
     pub fn held(&self) -> bool {
-        (self.delivered > 0 || !self.is_judged) && self.failed() == 0
+        self.failed() == 0
+    }
+
+    /// True if its frames can be late, and the run was over before one could be judged.
+    pub fn is_unjudged(&self) -> bool {
+        self.is_judged && self.delivered == 0 && self.failed() == 0
     }
 
     /// Why frames were not in time after start-up, and how many.
@@ -455,13 +471,15 @@ impl AttackSummary {
 /// Sums up a run. Rows may come in any order.
 pub fn summarise(meta: &RunMeta, rows: &RunRows) -> RunSummary {
     let clocks = nodes::clocks(meta, rows);
+    let passed_ns = passed_ns(meta, rows);
     let stays = Stays::new(&rows.stalls);
     RunSummary {
+        passed_ns,
         streams: streams::streams(meta, rows, &clocks),
         attacks: attacks::attacks(meta, rows),
         divided: Vec::new(),
         links: Vec::new(),
-        segments: segments::segments(meta, rows),
+        segments: segments::segments(meta, rows, passed_ns),
         clocks,
         work: nodes::work(meta, rows),
         tasks: nodes::tasks(meta, rows),
@@ -476,4 +494,12 @@ pub fn summarise(meta: &RunMeta, rows: &RunRows) -> RunSummary {
         group: group::group(meta, rows),
         interrupted: meta.interrupted || rows.interrupted,
     }
+}
+
+/// From the start of a run to its end, or to the last thing that happened where it was stopped or went on.
+fn passed_ns(meta: &RunMeta, rows: &RunRows) -> i64 {
+    let events = rows.events.iter().map(|row| row.time);
+    let frames = rows.frames.iter().filter_map(|row| row.received_at.or(row.sent_at));
+    let last_ns = events.chain(frames).map(|at| at.since_zero().as_ns()).max().unwrap_or(0);
+    if meta.interrupted || rows.interrupted { last_ns } else { last_ns.max(meta.duration_ns) }
 }

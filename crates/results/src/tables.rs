@@ -109,6 +109,7 @@ pub(crate) fn read_frames(folder: &Path) -> Result<Vec<FrameRow>, StoreError> {
         accepted_at: None,
         outcome: Outcome::Unaccounted,
         stalled: false,
+        lost_for: None,
     };
     FRAMES.read(folder, &blank)
 }

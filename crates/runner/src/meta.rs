@@ -4,7 +4,7 @@ use chronoseal_analysis::segment::{EndBound, Missing, end_to_end};
 use chronoseal_catalog::{Describe, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_plan::{AttackPlace, ChangeKind, HopPlan, NodeKind, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan};
-use chronoseal_results::meta::{BoundMeta, Fact, FileMeta, NodeMeta, NodeRole, StreamMeta};
+use chronoseal_results::meta::{BoundMeta, EndMeta, Fact, FileMeta, NodeMeta, NodeRole, StreamMeta};
 use chronoseal_results::{Allowance, ChangeMeta, Engine, GroupMeta, RunMeta};
 use sha2::{Digest, Sha256};
 
@@ -103,6 +103,14 @@ fn streams(prepared: &Prepared<'_>) -> Vec<StreamMeta> {
     let tables: Vec<_> = plan.segment_ids().map(|segment| prepared.schedule(segment).cloned()).collect();
     for bounds in end_to_end(plan, &tables, prepared.kinds().bounds()) {
         let stream = &mut streams[bounds.stream.index()];
+        for end in &bounds.ends {
+            if let Some(known) = stream.ends.iter_mut().find(|known| known.receiver == end.receiver.0) {
+                match end.latency {
+                    Ok(_) => known.bound = Some(bound(plan, &plan.streams[bounds.stream.index()], end)),
+                    Err(missing) => known.unbounded = Some(missing.why.text(plan)),
+                }
+            }
+        }
         match longest(&bounds.ends) {
             Ok(end) => stream.bound = end.map(|end| bound(plan, &plan.streams[bounds.stream.index()], end)),
             Err(missing) => stream.unbounded = Some(missing.why.text(plan)),
@@ -170,6 +178,14 @@ fn stream_meta(prepared: &Prepared<'_>, describers: &[Box<dyn Describe>], id: St
         authenticated: is_synchronisation
             || on_hops.iter().all(|(own, stream)| own.is_some() || stream.is_authenticated()),
         is_opened_on_way: stream.is_relayed() && stream.hops.iter().any(|hop| hop.protection.is_some()),
+        ends: (stream.receivers.iter())
+            .map(|receiver| EndMeta {
+                receiver: receiver.0,
+                deadline_ns: stream.deadline_of(*receiver).map(Duration::as_ns),
+                bound: None,
+                unbounded: None,
+            })
+            .collect(),
         deadline_ns: deadlines.min().map(|deadline| deadline.as_ns()),
         bound: None,
         unbounded: None,

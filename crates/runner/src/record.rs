@@ -8,7 +8,9 @@ use chronoseal_core::{
 };
 use chronoseal_media::topology::Topology;
 use chronoseal_plan::Plan;
-use chronoseal_results::rows::{CaptureRow, Direction, EventRow, FrameRow, HopRow, Outcome, RunRows, WorkRow};
+use chronoseal_results::rows::{
+    CaptureRow, Direction, EventRow, FrameRow, HopRow, OnWayRow, Outcome, OwedRow, RunRows, WorkRow,
+};
 use chronoseal_sim::{FrameContext, Observer};
 
 use crate::dues::Dues;
@@ -165,6 +167,7 @@ impl Recorder {
                         accepted_at: None,
                         outcome: Outcome::Unaccounted,
                         stalled: false,
+                        lost_for: None,
                     });
                 }
             }
@@ -223,6 +226,7 @@ impl Recorder {
             accepted_at: accepted_at(at, event),
             outcome,
             stalled: false,
+            lost_for: None,
         });
     }
 
@@ -399,7 +403,34 @@ impl Observer for Recorder {
         }
     }
 
-    fn taken(&mut self, _: SimTime, node: NodeId, frame: FrameContext<'_>) {
+    fn owed(&mut self, node: NodeId, stream: StreamId, due_at: SimTime) {
+        self.rows.owed.push(OwedRow { node, stream, due_at });
+    }
+
+    fn on_way(&mut self, frame: FrameContext<'_>) {
+        let described = self.describer(frame.label.segment).stream_of(frame.bytes);
+        if let Some(parts) = frame.label.serial.and_then(|serial| self.parts.get(&serial)) {
+            let on_way = |part: &FramePart| {
+                let hops =
+                    self.rows.hops.iter().filter(|hop| Some(hop.frame) == part.origin && hop.stream == part.stream);
+                let hop = hops.last()?;
+                Some(OnWayRow { stream: hop.stream, sequence: Some(hop.sequence), sent_at: hop.sent_at? })
+            };
+            let parts: Vec<OnWayRow> = parts.iter().filter_map(on_way).collect();
+            self.rows.on_way.extend(parts);
+        } else if described != StreamId::NONE && frame.label.attack.is_none() && self.part(&frame).is_first() {
+            let sent_at = frame.label.sent_at;
+            let described = self.described(&frame, sent_at);
+            let (stream, sequence) = (described.stream, described.sequence);
+            self.rows.on_way.push(OnWayRow { stream, sequence, sent_at });
+        }
+    }
+
+    fn taken(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        if self.ways.is_away(node, at) {
+            let described = self.described(&frame, frame.label.sent_at);
+            self.ways.take_in_vain(described.stream, described.sequence, frame.label.sent_at, node);
+        }
         let is_shared = || self.describer(frame.label.segment).is_shared();
         if self.capture && !is_shared() && self.part(&frame) != MessagePart::Whole {
             self.capture(node, None, frame);
@@ -489,6 +520,7 @@ pub(crate) fn missing_row(
         accepted_at: None,
         outcome: Outcome::Missing,
         stalled: false,
+        lost_for: None,
     })
 }
 

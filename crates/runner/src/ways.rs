@@ -9,7 +9,7 @@ use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_plan::{DeadlineKind, HopPlan, Plan, StreamPlan};
 use chronoseal_results::Stays;
-use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
+use chronoseal_results::rows::{FrameRow, HopRow, OnWayRow, Outcome, RunRows};
 
 use crate::dues::Dues;
 use crate::hops::Hops;
@@ -29,10 +29,24 @@ pub(crate) struct Ways {
     any: bool,
     /// Frames that their sender put on its segment: stream, sequence number if its bytes tell all of it, when.
     begun: Vec<(StreamId, Option<u64>, SimTime)>,
+    /// Gateways that start anew, and from when to when they are away.
+    away: BTreeMap<NodeId, (SimTime, SimTime)>,
+    /// Frames that came to a gateway while it was away: stream, number as far as its bytes tell it, when its hop began, which gateway.
+    in_vain: Vec<(StreamId, u64, SimTime, NodeId)>,
 }
 
 /// When senders say they sent which frame, by stream and in time.
+///
+/// A sender that starts anew counts from 0 again: its numbers are told apart by its lives, which stand above [`LIFE_BITS`].
 struct Sent(BTreeMap<StreamId, Vec<(SimTime, u64)>>);
+
+/// No sender numbers so many frames.
+const LIFE_BITS: u32 = 40;
+
+/// The number as its sender gave it.
+const fn as_sent(number: u64) -> u64 {
+    number & ((1 << LIFE_BITS) - 1)
+}
 
 impl Sent {
     fn of(rows: &RunRows, is_relayed: impl Fn(StreamId) -> bool) -> Self {
@@ -40,7 +54,15 @@ impl Sent {
         for row in rows.events.iter().filter(|row| row.event.kind == EventKind::Sent && is_relayed(row.event.stream)) {
             sent.entry(row.event.stream).or_default().push((row.time, row.event.sequence));
         }
-        sent.values_mut().for_each(|frames| frames.sort_unstable());
+        for frames in sent.values_mut() {
+            frames.sort_by_key(|(time, _)| *time);
+            let (mut life, mut last) = (0, None);
+            for (_, number) in frames {
+                life += u64::from(last.is_some_and(|last| *number <= last));
+                last = Some(*number);
+                *number |= life << LIFE_BITS;
+            }
+        }
         Self(sent)
     }
 
@@ -63,13 +85,15 @@ impl Sent {
     /// A number of which a PDU of `len` bytes has only the low bytes, completed to that nearest to what was sent at a time.
     fn complete(&self, stream: StreamId, len: u32, low: u64, at: SimTime) -> u64 {
         let bits = 8 * len;
-        if bits >= 32 {
-            return low;
-        }
         let Some(near) = self.nearest(stream, at) else { return low };
+        let life = near - as_sent(near);
+        if bits >= 32 {
+            return life | low;
+        }
+        let near = as_sent(near);
         let span = 1u64 << bits;
         let below = near - (near.wrapping_sub(low) % span).min(near);
-        if near - below > span / 2 { below + span } else { below }
+        life | if near - below > span / 2 { below + span } else { below }
     }
 }
 
@@ -96,6 +120,8 @@ impl Ways {
             has_application: plan.streams.iter().map(|stream| stream.application.is_some()).collect(),
             gateways: gateways.collect(),
             begun: Vec::new(),
+            away: plan.node_ids().filter_map(|node| Some((node, away(prepared, node)?))).collect(),
+            in_vain: Vec::new(),
         }
     }
 
@@ -130,6 +156,18 @@ impl Ways {
         );
         let is_held = self.is_relayed(event.stream) || event.stream == StreamId::NONE;
         is_loss && self.gateways.contains(&node) && is_held
+    }
+
+    /// True if a gateway starts anew at this time.
+    pub(crate) fn is_away(&self, node: NodeId, at: SimTime) -> bool {
+        !self.away.is_empty() && self.away.get(&node).is_some_and(|(from, until)| (*from..*until).contains(&at))
+    }
+
+    /// A frame has come to a gateway that was away.
+    pub(crate) fn take_in_vain(&mut self, stream: StreamId, sequence: Option<u64>, sent_at: SimTime, node: NodeId) {
+        if self.is_relayed(stream) {
+            self.in_vain.push((stream, sequence.unwrap_or_default(), sent_at, node));
+        }
     }
 
     /// True if a sender has no room for a message of its own, since those before it are still being sent, or newer data have
@@ -187,27 +225,34 @@ impl Ways {
         let (mut told, others): (Vec<FrameRow>, Vec<FrameRow>) =
             std::mem::take(&mut rows.frames).into_iter().partition(|row| self.is_relayed(row.stream));
         rows.frames = others;
-        told.extend(rows.events.iter().filter_map(|row| self.lost_row(row.time, row.node, &row.event)));
+        let lost = rows.events.iter().flat_map(|row| self.lost_rows(plan, row.time, row.node, &row.event));
+        told.extend(lost);
+        let hops = Hops::new(&rows.hops, &told);
+        let sent = Sent::of(rows, |stream| self.is_relayed(stream));
         let dues: BTreeMap<(StreamId, u64), SimTime> = rows
             .events
             .iter()
             .filter(|row| row.event.kind == EventKind::Sent && self.is_relayed(row.event.stream))
-            .map(|row| ((row.event.stream, row.event.sequence), clocks.told_by(row.time, row.node, &row.event)))
+            .filter_map(|row| {
+                let number = sent.nearest(row.event.stream, row.time)?;
+                let life = number - as_sent(number);
+                let due = clocks.told_by(row.time, row.node, &row.event);
+                Some(((row.event.stream, life | row.event.sequence), due))
+            })
             .collect();
-        let hops = Hops::new(&rows.hops, &told);
-        let sent = Sent::of(rows, |stream| self.is_relayed(stream));
 
         let mut ended: BTreeSet<(StreamId, u64, NodeId)> = BTreeSet::new();
         // Bytes on a bus tell at most a part of the number, and what was withheld before has one too: the sender knows.
         let number = |stream: StreamId, at: SimTime| Some((stream, sent.nearest(stream, at)?));
         let first = |(stream, sequence, at): &(StreamId, Option<u64>, SimTime)| {
-            Some((sequence.map(|sequence| (*stream, sequence)).or_else(|| number(*stream, *at))?, *at))
+            let of_bytes = |sequence: &u64| (*stream, sent.complete(*stream, 4, *sequence, *at));
+            Some((sequence.as_ref().map(of_bytes).or_else(|| number(*stream, *at))?, *at))
         };
         let mut begun: BTreeMap<(StreamId, u64), SimTime> = self.begun.iter().filter_map(first).collect();
         let mut missing = Vec::new();
         for (place, mut row) in told.into_iter().enumerate() {
             let stream = &plan.streams[row.stream.index()];
-            let is_end = stream.receivers.contains(&row.at);
+            let is_end = stream.receivers.contains(&row.at) && row.lost_for.is_none();
             if row.sender == stream.sender && row.at == stream.sender && row.sent_at.is_some() {
                 // Seen on its first segment and nowhere else.
                 begun.extend(row.sent_at.and_then(|at| Some((number(row.stream, at)?, at))));
@@ -251,7 +296,11 @@ impl Ways {
             let is_copy = row.outcome == Outcome::Discarded(DiscardReason::CopyEliminated);
             let is_lost = matches!(row.outcome, Outcome::Discarded(_)) && !is_copy;
             if row.attack.is_none() {
-                let receivers = if is_end { vec![row.at] } else { stream.receivers.clone() };
+                let receivers = match row.lost_for {
+                    Some(receiver) => vec![receiver],
+                    None if is_end => vec![row.at],
+                    None => stream.receivers.clone(),
+                };
                 if is_end && !is_copy || is_lost {
                     ended.extend(receivers.into_iter().map(|receiver| (row.stream, row.sequence, receiver)));
                 }
@@ -265,31 +314,116 @@ impl Ways {
                 rows.frames.push(row);
             }
         }
+        let held = self.held_by_gateways(plan, rows, &sent);
+        rows.on_way.retain_mut(|on_way| {
+            if let Some(low) = on_way.sequence.filter(|_| self.is_relayed(on_way.stream)) {
+                let length = plan.streams[on_way.stream.index()].length;
+                on_way.sequence = Some(as_sent(sent.complete(on_way.stream, length, low, on_way.sent_at)));
+            }
+            true
+        });
         for ((id, sequence), sent_at) in begun {
             let stream = &plan.streams[id.index()];
             for receiver in &stream.receivers {
-                if !ended.contains(&(id, sequence, *receiver)) {
-                    let due = dues.get(&(id, sequence)).copied().unwrap_or(sent_at);
-                    let row = open_row(id, sequence, stream.sender, *receiver, due, Outcome::Unaccounted);
-                    rows.frames.push(FrameRow { sent_at: Some(sent_at), ..row });
+                if ended.contains(&(id, sequence, *receiver)) {
+                    continue;
                 }
+                let due = dues.get(&(id, sequence)).copied().unwrap_or(sent_at);
+                let in_it = |gateway: &&NodeId| held.contains(&(id, sequence, **gateway));
+                let before = gateways_before(stream, *receiver);
+                let lost_at = before.iter().filter(in_it).find(|gateway| self.away.contains_key(gateway));
+                if let Some(gateway) = lost_at {
+                    let outcome = Outcome::Discarded(DiscardReason::Restarted);
+                    let row = open_row(id, sequence, stream.sender, *gateway, due, outcome);
+                    rows.frames.push(FrameRow { sent_at: Some(sent_at), lost_for: Some(*receiver), ..row });
+                    continue;
+                }
+                if before.iter().any(|gateway| in_it(&gateway)) {
+                    rows.on_way.push(OnWayRow { stream: id, sequence: Some(as_sent(sequence)), sent_at });
+                }
+                let row = open_row(id, sequence, stream.sender, *receiver, due, Outcome::Unaccounted);
+                rows.frames.push(FrameRow { sent_at: Some(sent_at), ..row });
             }
+        }
+        for row in &mut rows.frames {
+            row.sequence = as_sent(row.sequence);
         }
         rows.frames.sort_by_key(|row| (row.sent_at.or(row.arrived_at).unwrap_or(row.cycle_start), row.stream));
     }
 
-    /// The row of a frame that a gateway threw away after it had it, or that a receiver has waited for too long.
-    fn lost_row(&self, time: SimTime, node: NodeId, event: &Event) -> Option<FrameRow> {
-        let sender = *self.senders.get(event.stream.index())?;
+    /// Frames that came to a gateway on their way and were not lost there by any word of it: stream, number, gateway.
+    ///
+    /// Of one that starts anew: that came before it was there again. What is sent on by then ends elsewhere.
+    fn held_by_gateways(&self, plan: &Plan, rows: &RunRows, sent: &Sent) -> BTreeSet<(StreamId, u64, NodeId)> {
+        let number = |stream: StreamId, low: u64, at: SimTime| {
+            sent.complete(stream, plan.streams.get(stream.index()).map_or(0, |stream| stream.length), low, at)
+        };
+        let came = rows.hops.iter().filter(|hop| self.gateways.contains(&hop.to) && self.is_relayed(hop.stream));
+        let before = |hop: &&HopRow| {
+            self.away.get(&hop.to).is_none_or(|(_, until)| hop.received_at.is_none_or(|at| at < *until))
+        };
+        let came = came.filter(before).filter_map(|hop| {
+            let sent_at = hop.sent_at?;
+            Some((hop.stream, number(hop.stream, hop.sequence, sent_at), hop.to))
+        });
+        let in_vain = self.in_vain.iter().map(|(stream, low, at, node)| (*stream, number(*stream, *low, *at), *node));
+        came.chain(in_vain).collect()
+    }
+
+    /// The rows of a frame that a gateway threw away after it had it, one for each receiver behind, or of one that a receiver has
+    /// waited for too long.
+    fn lost_rows(&self, plan: &Plan, time: SimTime, node: NodeId, event: &Event) -> Vec<FrameRow> {
+        let Some(sender) = self.sender(event.stream) else { return Vec::new() };
         let row = |outcome| open_row(event.stream, event.sequence, sender, node, time, outcome);
-        match event.kind {
-            EventKind::Discarded(reason) if self.is_loss_at_gateway(node, event) => {
-                Some(row(Outcome::Discarded(reason)))
-            }
-            EventKind::Missing if self.is_relayed(event.stream) => Some(row(Outcome::Missing)),
+        let reason = match event.kind {
+            EventKind::Discarded(reason) if self.is_loss_at_gateway(node, event) => Some(reason),
+            // Without a key nothing goes on.
+            EventKind::Withheld if self.is_relayed(event.stream) && sender != node => Some(DiscardReason::NoKey),
             _ => None,
+        };
+        match (event.kind, reason) {
+            (_, Some(reason)) => {
+                let row = row(Outcome::Discarded(reason));
+                let stream = &plan.streams[event.stream.index()];
+                match behind(plan, stream, node, event.value) {
+                    receivers if receivers.is_empty() => vec![row],
+                    receivers => {
+                        receivers.into_iter().map(|receiver| FrameRow { lost_for: Some(receiver), ..row }).collect()
+                    }
+                }
+            }
+            (EventKind::Missing, _) if self.is_relayed(event.stream) => vec![row(Outcome::Missing)],
+            _ => Vec::new(),
         }
     }
+}
+
+/// From when to when a gateway is away, if it starts anew.
+fn away(prepared: &Prepared<'_>, node: NodeId) -> Option<(SimTime, SimTime)> {
+    let reboot = prepared.plan().nodes.get(node.index())?.gateway.as_ref()?.reboot?;
+    let oscillator = prepared.oscillator(node);
+    let from = oscillator.local(SimTime::ZERO) + reboot.at;
+    Some((oscillator.sim(from), oscillator.sim(from + reboot.takes)))
+}
+
+/// The receivers that get a stream behind an interface of a gateway, which is 1 less than `port`; none if it does not leave there.
+fn behind(plan: &Plan, stream: &StreamPlan, gateway: NodeId, port: i64) -> Vec<NodeId> {
+    let interfaces = plan.nodes.get(gateway.index()).map_or(&[][..], |node| &node.interfaces);
+    let segment = usize::try_from(port - 1).ok().and_then(|place| interfaces.get(place));
+    let leaves = |hop: &HopPlan| hop.from == gateway && Some(&hop.segment) == segment && hop.previous.is_some();
+    let is_behind = |receiver: &&NodeId| hops_to(stream, **receiver).any(leaves);
+    stream.receivers.iter().filter(is_behind).copied().collect()
+}
+
+/// The gateways that a stream crosses on its way to a receiver, from there back to the sender.
+fn gateways_before(stream: &StreamPlan, receiver: NodeId) -> Vec<NodeId> {
+    hops_to(stream, receiver).filter(|hop| hop.previous.is_some()).map(|hop| hop.from).collect()
+}
+
+/// The hops on the way to a receiver, the last one first.
+fn hops_to(stream: &StreamPlan, receiver: NodeId) -> impl Iterator<Item = &HopPlan> {
+    let last = stream.hops.iter().find(|hop| hop.to.contains(&receiver));
+    std::iter::successors(last, |hop| stream.hops.get(usize::from(hop.previous?)))
 }
 
 /// A row of which nothing is known but its frame and its end.
@@ -318,6 +452,7 @@ pub(crate) fn open_row(
         accepted_at: None,
         outcome,
         stalled: false,
+        lost_for: None,
     }
 }
 

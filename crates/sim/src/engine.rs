@@ -1,9 +1,9 @@
 //! The engine: lets time pass from one event to the next, and takes what the medium gives to the nodes.
 
-use chronoseal_core::{Command, SimTime, TxToken};
+use chronoseal_core::{Command, Node, SimTime, TxToken};
 use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, Medium, MediumOutput};
 
-use crate::observe::Observer;
+use crate::observe::{FrameContext, Observer};
 use crate::queue::{Class, Happening};
 use crate::station::{Arrived, NodeSetup, Pending, Station};
 use crate::world::{World, context};
@@ -56,6 +56,23 @@ impl<M: Medium, O: Observer> Simulation<M, O> {
         }
         self.world.now = until;
         true
+    }
+
+    /// Tells the observer what is left when the run is over: what nodes should have sent, and every frame that is on its way.
+    pub fn close(&mut self) {
+        let Self { stations, world, .. } = self;
+        for station in stations {
+            let now = station.local(world.now);
+            while let Some((stream, due)) = station.setup.node.owed(now) {
+                let due_at = station.setup.oscillator.sim(due);
+                world.observer.owed(station.setup.id, stream, due_at);
+            }
+        }
+        world.release_scratch();
+        let alive = world.frames.alive();
+        alive.for_each(|(bytes, label)| {
+            world.observer.on_way(FrameContext { bytes, label, departed_at: None, received_at: None });
+        });
     }
 
     /// Tells every node to stop, at the time the run has come to.
@@ -181,7 +198,6 @@ mod tests {
     use chronoseal_nodes::AnyNode;
 
     use super::*;
-    use crate::FrameContext;
     use crate::station::NodeSetup;
 
     /// Hands over one frame at each of these times, to leave at another `[us]`.

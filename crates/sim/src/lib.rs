@@ -98,6 +98,7 @@ pub fn run_on<M: Medium, O: Observer>(
         simulation.add(node_setup(prepared, id)?);
     }
     let is_whole = simulation.run_until(SimTime::ZERO + plan.duration, keep_going);
+    simulation.close();
     let events = simulation.events();
     let (medium, observer) = simulation.into_parts();
     Ok(Finished { medium, observer, is_whole, events })

@@ -69,6 +69,16 @@ pub trait Observer {
         let _ = (at, node, frame);
     }
 
+    /// The run is over, and a node has not handed over a frame of its own that was due.
+    fn owed(&mut self, node: NodeId, stream: StreamId, due_at: SimTime) {
+        let _ = (node, stream, due_at);
+    }
+
+    /// The run is over, and a frame is on its way, or waits in a queue. Told once for each copy.
+    fn on_way(&mut self, frame: FrameContext<'_>) {
+        let _ = frame;
+    }
+
     /// A node's processor is busy with `work` from `at` on, for `cost`.
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
         let _ = (at, node, work, cost);
@@ -114,6 +124,14 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn taken(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
         self.0.taken(at, node, frame);
         self.1.taken(at, node, frame);
+    }
+    fn owed(&mut self, node: NodeId, stream: StreamId, due_at: SimTime) {
+        self.0.owed(node, stream, due_at);
+        self.1.owed(node, stream, due_at);
+    }
+    fn on_way(&mut self, frame: FrameContext<'_>) {
+        self.0.on_way(frame);
+        self.1.on_way(frame);
     }
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
         self.0.work(at, node, work, cost);

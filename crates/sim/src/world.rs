@@ -50,6 +50,11 @@ impl<M: Medium, O: Observer> World<M, O> {
         }
     }
 
+    /// Nothing more is sent: the place for the next frame is given up.
+    pub(crate) fn release_scratch(&mut self) {
+        self.frames.release(self.scratch);
+    }
+
     /// Passes on what lines have done with frames since this was called last.
     #[inline(always)]
     pub(crate) fn tell_passings(&mut self) {

@@ -1,7 +1,7 @@
 //! Processor cost of authentication, for people (ISRCS 2014 (000), figure 3).
 
 use chronoseal_report::{
-    Axis, Block, Cell, Chart, Document, Evidence, Held, Section, Series, SeriesKind, Table, Verdict,
+    Axis, Block, Cell, Chart, Document, Evidence, Section, Series, SeriesKind, Table, Verdict, Word,
 };
 use chronoseal_runner::{CostTable, SuiteCostTable};
 
@@ -17,7 +17,7 @@ pub fn cost_document(costs: &CostTable, suites: &SuiteCostTable) -> Document {
             "Sealing and opening one frame, and the operations of a key exchange; the clock's own cost is subtracted."
                 .into(),
         verdict: Verdict {
-            held: Held::Yes,
+            word: Word::Held,
             text,
             points: vec!["`chronoseal bench --platform` prints these costs as a platform for a scenario.".into()],
         },

@@ -1,7 +1,7 @@
 //! Tables and charts of pseudonym policies: what each hides, and what it costs.
 
 use chronoseal_report::{
-    Axis, Block, Cell, Chart, Document, Evidence, Held, Section, Series, SeriesKind, Table, Verdict,
+    Axis, Block, Cell, Chart, Document, Evidence, Section, Series, SeriesKind, Table, Verdict, Word,
 };
 use chronoseal_v2x_fleet::evaluation::{Evaluation, Interval};
 
@@ -158,7 +158,7 @@ pub fn fleet_document(subtitle: String, rows: &[FleetRow]) -> Document {
     Document {
         title: "Pseudonyms against an eavesdropper".into(),
         subtitle,
-        verdict: Verdict { held: Held::Mixed, text, points },
+        verdict: Verdict { word: Word::Held, text, points },
         sections: vec![Section::new("Privacy against safety").with(Block::Table(table)).with(Block::Chart(chart))],
         environment: Vec::new(),
     }

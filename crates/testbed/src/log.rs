@@ -69,6 +69,9 @@ pub(crate) struct AgentLog {
     pub(crate) sent: Vec<SentRecord>,
     /// Every frame the node was given: number `n` of its inputs is `received[n]`.
     pub(crate) received: Vec<ReceivedRecord>,
+    /// What the node should have sent by the end of the run and has not: stream, when it was due `[ps]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) owed: Vec<(u16, i64)>,
     /// Numbers of inputs; each sent frame has a range of them.
     origins: Vec<u64>,
     /// What is in sent frames that hold several PDUs.
@@ -154,6 +157,7 @@ impl AgentLog {
             work: Vec::with_capacity(records),
             sent: Vec::with_capacity(records),
             received: Vec::with_capacity(records),
+            owed: Vec::new(),
             origins: Vec::with_capacity(records),
             parts: Vec::with_capacity(records),
             refused: 0,

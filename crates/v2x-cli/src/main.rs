@@ -22,12 +22,16 @@ First steps:
   chronoseal vss serve vss.toml --socket /run/vss
   chronoseal study run v2x-vss
 
-Exit status: 0 all checks held, 1 a check failed, 2 could not run."
+Exit status: 0 all that was checked holds, 1 something failed, 2 could not run,
+3 nothing failed, but something is not proven or not checked (0 with --allow-unchecked)."
 )]
 struct Arguments {
     /// Say nothing on standard error but errors
     #[arg(long, short, global = true)]
     quiet: bool,
+    /// Exit with 0 instead of 3 where nothing failed, but something is not proven or not checked
+    #[arg(long, global = true)]
+    allow_unchecked: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -70,5 +74,5 @@ fn main() -> ExitCode {
         Command::Study(Study { action: StudyAction::Run(options) }) => reproduce(&[STUDY], options, &printer),
         Command::Vss(options) => commands::vss::run(options, &printer),
     };
-    ended(result, &printer)
+    ended(result, arguments.allow_unchecked, &printer)
 }

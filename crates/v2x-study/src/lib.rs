@@ -14,7 +14,7 @@ mod times;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chronoseal_report::{Block, Document, Held, Section, Table, Verdict};
+use chronoseal_report::{Block, Document, Section, Table, Verdict, Word};
 use chronoseal_runner::versions;
 use chronoseal_v2x_service::trial::{self, SecondVendor, Trial};
 
@@ -145,12 +145,12 @@ impl Findings {
         let is_whole = self.cases.is_some_and(|count| count.not_applicable == 0)
             && self.loads_are_good == Some(true)
             && !self.interrupted;
-        let (held, text) = match (failed, is_whole) {
-            (true, _) => (Held::No, "Something does not work as the source says or as it should; it is marked."),
+        let (word, text) = match (failed, is_whole) {
+            (true, _) => (Word::Failed, "Something does not work as the source says or as it should; it is marked."),
             (false, true) => {
-                (Held::Yes, "Every test case and every service of the source works, every attack is refused.")
+                (Word::Held, "Every test case and every service of the source works, every attack is refused.")
             }
-            (false, false) => (Held::Mixed, "What could be tried here works; the rest is marked with the reason."),
+            (false, false) => (Word::NotChecked, "What could be tried here works; the rest is marked with the reason."),
         };
         let mut points = Vec::new();
         match self.cases {
@@ -171,7 +171,7 @@ impl Findings {
             points.push("Under load something was refused, lost without a note, or an emergency was dropped; see the latency table.".into());
         }
         points.extend(self.headlines.iter().flatten().cloned());
-        Verdict { held, text: text.into(), points }
+        Verdict { word, text: text.into(), points }
     }
 }
 

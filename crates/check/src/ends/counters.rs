@@ -43,13 +43,13 @@ impl EndReport {
     /// Without counters a node withholds frames or throws good ones away. Whether it comes to that is not known: a node that is one reset
     /// behind still tells by a frame's flag which one it is of.
     fn may_lack_counters(&mut self, node: &str) {
-        if self.word >= Word::NotBounded {
+        if self.word >= Word::NotProven {
             return;
         }
         let why = format!(
             "its tag is over trip and reset counters, and the message that tells them does not hold at `{node}`, which may have to throw \
              frames away for want of them: mend that message, or write `profile = 1` for the stream"
         );
-        (self.word, self.why, self.holds) = (Word::NotBounded, Some(why), None);
+        (self.word, self.why, self.holds) = (Word::NotProven, Some(why), None);
     }
 }

@@ -11,7 +11,7 @@ use chronoseal_analysis::calculus::{
 use chronoseal_analysis::segment::{ClassNetwork, QueueClass, class_network, with_classes};
 use chronoseal_catalog::Kinds;
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_report::{Block, Cell, Document, Evidence, Held, Mark, Section, Table, Verdict};
+use chronoseal_report::{Block, Cell, Document, Evidence, Mark, Section, Table, Verdict, Word};
 use clap::{Args, Subcommand};
 
 use crate::arguments::ScenarioFile;
@@ -138,7 +138,7 @@ fn network(options: &Network, printer: &Printer) -> Result<Status, Trouble> {
     let rows = flows(&read, &others)?;
     let document = document(&read, &rows, &others)?;
     printer.document(&document, options.format);
-    Ok(if rows.iter().all(|row| row.own.is_ok()) { Status::Held } else { Status::Failed })
+    Ok(if rows.iter().all(|row| row.own.is_ok()) { Status::Held } else { Status::Unproven })
 }
 
 /// What a tool says, by flow and by server `[s]`.
@@ -243,14 +243,14 @@ fn document(read: &SaihuNetwork, rows: &[Row], others: &BTreeMap<String, OtherTo
             "Other tools bound {compared} of them, and for {beaten} of these one of them says less than we do."
         ));
     }
-    let (held, text) = match unbounded.len() {
-        0 => (Held::Yes, format!("Every one of {} flows has a bound.", rows.len())),
-        none => (Held::NotBounded, format!("{none} of {} flows have no bound.", rows.len())),
+    let (word, text) = match unbounded.len() {
+        0 => (Word::Held, format!("Every one of {} flows has a bound.", rows.len())),
+        none => (Word::NotProven, format!("{none} of {} flows have no bound.", rows.len())),
     };
     Ok(Document {
         title: format!("Bounds of {}", read.name),
         subtitle: "Bounded by network calculus; nothing was run.".into(),
-        verdict: Verdict { held, text, points },
+        verdict: Verdict { word, text, points },
         sections: vec![
             Section::new("Flows").with(Block::Table(flow_table(rows, others))),
             Section::new("Servers").with(Block::Table(server_table(read, others)?)),

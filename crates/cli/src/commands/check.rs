@@ -9,6 +9,7 @@ pub(crate) fn run(options: &Check, printer: &Printer) -> Result<Status, Trouble>
     let checked = chronoseal_check::check(&scenario.plan).map_err(|error| Trouble(format!("error: {error}")))?;
     // A schedule that does not fit is bad input: the file cannot be run as it is. People are shown why once, at its place in the
     // text, behind what the candidates would need.
+    let status = checked.document.verdict.word.status();
     let prepared = input::prepare(&scenario, &options.scenario.file, options.format);
     if options.format == Format::Json {
         printer.data(&checked.json);
@@ -20,5 +21,5 @@ pub(crate) fn run(options: &Check, printer: &Printer) -> Result<Status, Trouble>
         printer.document(&document, options.format);
     }
     prepared?;
-    Ok(if checked.holds { Status::Held } else { Status::Failed })
+    Ok(status)
 }

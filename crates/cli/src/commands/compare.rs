@@ -19,7 +19,7 @@ pub(crate) fn run(options: &Compare, printer: &Printer) -> Result<Status, Troubl
     if report.verdict == Change::Insufficient {
         printer.hint("next: chronoseal run FILE --repeat 10 --out FOLDER for each side");
     }
-    Ok(if report.verdict == Change::Worse { Status::Failed } else { Status::Held })
+    Ok(document.verdict.word.status())
 }
 
 const HELP: &str = "help: give a folder written by `chronoseal run FILE --repeat 10 --out FOLDER`";

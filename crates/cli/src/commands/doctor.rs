@@ -2,7 +2,7 @@
 
 use chronoseal_console::{Format, Printer, Status, Trouble};
 use chronoseal_core::Duration;
-use chronoseal_report::{Block, Cell, Document, Held, Section, Table, Verdict};
+use chronoseal_report::{Block, Cell, Document, Section, Table, Verdict, Word};
 use chronoseal_testbed::{HostReport, LiveConfig, probe};
 
 use crate::arguments::Doctor;
@@ -42,9 +42,9 @@ fn document(report: &HostReport) -> Document {
     for (name, value) in rows {
         table.rows.push(vec![Cell::text(name), Cell::text(value)]);
     }
-    let (held, text) = match &report.live_refused {
-        None => (Held::Yes, "This host can simulate and run live.".to_owned()),
-        Some(why) => (Held::No, format!("This host can simulate, but not run live: {why}")),
+    let (word, text) = match &report.live_refused {
+        None => (Word::Held, "This host can simulate and run live.".to_owned()),
+        Some(why) => (Word::Failed, format!("This host can simulate, but not run live: {why}")),
     };
     let mut points = Vec::new();
     if report.stalls > 0 {
@@ -55,7 +55,7 @@ fn document(report: &HostReport) -> Document {
     Document {
         title: "This host".into(),
         subtitle: String::new(),
-        verdict: Verdict { held, text, points },
+        verdict: Verdict { word, text, points },
         sections: vec![Section::new("Host").with(Block::Table(table))],
         environment: Vec::new(),
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, SimTime};
 use chronoseal_plan::Fidelity;
-use chronoseal_report::{Document, Held, RunView, html, pair_report, run_report};
+use chronoseal_report::{Document, RunView, html, pair_report, run_report};
 use chronoseal_results::disk::Filling;
 use chronoseal_results::store;
 use chronoseal_runner::{CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, measure, simulate_followed};
@@ -68,7 +68,7 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
             told.extend(counted(&prepared, options, printer, stop)?);
             if stop.load(Ordering::Relaxed) {
                 printer.note("interrupted: the counts are of what there was until then");
-                return Ok(Status::Failed);
+                return Ok(Status::Unproven);
             }
             continue;
         }
@@ -89,13 +89,11 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
         })?;
         let shown = show(&ran, options, place.as_deref(), printer, told)?;
         filling.map(Filling::finish).transpose()?;
-        if shown == Status::Failed {
-            status = Status::Failed;
-        }
+        status = status.max(shown);
         if stop.load(Ordering::Relaxed) {
             let kept = if options.no_store { "shown" } else { "kept" };
             printer.note(&format!("interrupted: what there was is {kept} and marked as such"));
-            return Ok(Status::Failed);
+            return Ok(status.max(Status::Unproven));
         }
     }
     Ok(status)
@@ -258,7 +256,7 @@ fn show(
         let seed = ran[0].run.meta.seed;
         printer.hint(&format!("results: {}  report: {}  seed: {seed}", folder.display(), page.display()));
     }
-    Ok(if document.verdict.held == Held::Yes { Status::Held } else { Status::Failed })
+    Ok(document.verdict.word.status())
 }
 
 /// For programs: the run, or what both together came to with each of them in `runs`.
@@ -273,7 +271,7 @@ fn as_json(ran: &[Ran], document: &Document, place: Option<&Path>) -> Value {
             "seed": meta.seed,
             "fingerprint": meta.fingerprint,
             "interrupted": meta.interrupted,
-            "held": document.verdict.held,
+            "word": document.verdict.word,
             "verdict": document.verdict.text,
             "frames_delivered": delivered,
             "cpu_s": ran.cpu_s,
@@ -290,7 +288,7 @@ fn as_json(ran: &[Ran], document: &Document, place: Option<&Path>) -> Value {
         "scenario": first.run.meta.name,
         "engine": "both",
         "seed": first.run.meta.seed,
-        "held": document.verdict.held,
+        "word": document.verdict.word,
         "verdict": document.verdict.text,
         "runs": [alone(first), alone(second)],
         "results": place,

@@ -46,7 +46,7 @@ fn each_defence_stops_what_it_can_and_no_more() {
             .sum();
         assert_eq!(ends, row["attempts"].as_u64().unwrap(), "every attempt has one end: {row}");
     }
-    assert_eq!(run["held"], "mixed");
+    assert_eq!(run["word"], "failed");
     assert!(run["verdict"].as_str().unwrap().contains("80 forged, changed or repeated frames were accepted"));
 }
 
@@ -68,6 +68,6 @@ fn without_attacks_the_same_network_holds() {
     let text = std::fs::read_to_string(scenario("forger.toml")).unwrap();
     bench.write("calm.toml", text.split_once("# --- from a port").unwrap().0);
     let run = bench.say(&["run", "calm.toml", "--no-store", "--format", "json"]).assert_code(0).json();
-    assert_eq!(run["held"], "yes");
+    assert_eq!(run["word"], "held");
     assert_eq!(run["summary"]["attacks"].as_array().unwrap().len(), 0);
 }

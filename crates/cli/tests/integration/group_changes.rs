@@ -18,7 +18,7 @@ fn a_removal_that_happens_is_no_matter() {
     let bench = Bench::new();
     bench.write("changes.toml", scenario(""));
     let run = bench.say(&["run", "changes.toml", "--no-store", "--format", "json"]).assert_code(0).json();
-    assert_eq!(run["held"], "yes", "{run}");
+    assert_eq!(run["word"], "held", "{run}");
     let changes = run["summary"]["group"]["changes"].as_array().unwrap();
     assert_eq!(changes.len(), 2);
     for change in changes {
@@ -34,7 +34,7 @@ fn a_removal_that_does_not_happen_is_named_with_who_still_uses_the_old_key() {
         "[[threats]]\nname = \"mallory\"\nkind = \"babble\"\nstart = \"900ms\"\nevery = \"100us\"\ncount = 20000\n";
     bench.write("changes.toml", scenario(babble));
     let run = bench.say(&["run", "changes.toml", "--no-store", "--format", "json"]).assert_code(1).json();
-    assert_eq!(run["held"], "no", "{run}");
+    assert_eq!(run["word"], "failed", "{run}");
     let verdict = run["verdict"].as_str().unwrap();
     for part in ["the removal of c at 1.000 s", "the key that c has is still in use at gate, a and b", "1 more"] {
         assert!(verdict.contains(part), "{part}: {verdict}");
@@ -89,7 +89,7 @@ fn nodes_that_come_in_later_are_waited_for_from_then_on() {
                   length = \"4B\"\nperiod = \"20ms\"\nprotection = \"sealed\"\n";
     bench.write("merging.toml", merging(sealed));
     let run = bench.say(&["run", "merging.toml", "--no-store", "--format", "json"]).assert_code(0).json();
-    assert_eq!(run["held"], "yes", "{run}");
+    assert_eq!(run["word"], "held", "{run}");
     assert!(run["verdict"].as_str().unwrap().starts_with("All 3 nodes shared a key"), "{run}");
     let group = &run["summary"]["group"];
     assert!(group["changes"][0]["epoch"].is_u64(), "{group}");
@@ -108,7 +108,7 @@ fn a_merge_that_does_not_happen_is_named_with_who_goes_on_without() {
         "[[threats]]\nname = \"mallory\"\nkind = \"babble\"\nstart = \"900ms\"\nevery = \"100us\"\ncount = 20000\n";
     bench.write("merging.toml", merging(babble));
     let run = bench.say(&["run", "merging.toml", "--no-store", "--format", "json"]).assert_code(1).json();
-    assert_eq!(run["held"], "no", "{run}");
+    assert_eq!(run["word"], "failed", "{run}");
     let verdict = run["verdict"].as_str().unwrap();
     for part in ["the merge of lamp and axle at 1.000 s", "a key of before is still in use at gate, a and b"] {
         assert!(verdict.contains(part), "{part}: {verdict}");

@@ -92,7 +92,7 @@ fn a_queue_without_room_for_a_message_is_found_on_paper_and_loses_messages() {
     bench.write("images.toml", images("queue_len_max = \"10kB\"\n", CLASSES[0]));
     let check = bench.say(&["check", "images.toml"]);
     check.assert_code(1);
-    assert!(check.out.contains("NOT BOUNDED") && check.out.contains("write a larger"), "{}", check.out);
+    assert!(check.out.contains("NOT PROVEN") && check.out.contains("write a larger"), "{}", check.out);
     let run = bench.say(&["run", "images.toml", "--out", "run", "--format", "json"]).json();
     let image = account(&run, "image");
     assert_eq!((&image["in_time"], &image["unaccounted"]), (&0.into(), &0.into()), "{image}");
@@ -105,7 +105,7 @@ fn a_receiver_that_gives_up_too_soon_is_found_on_paper_and_loses_messages() {
     bench.write("images.toml", images("", &class));
     let check = bench.say(&["check", "images.toml"]);
     check.assert_code(1);
-    assert!(check.out.contains("NOT BOUNDED") && check.out.contains("reassembly_timeout"), "{}", check.out);
+    assert!(check.out.contains("NOT PROVEN") && check.out.contains("reassembly_timeout"), "{}", check.out);
     let run = bench.say(&["run", "images.toml", "--out", "run", "--format", "json"]).json();
     let image = account(&run, "image");
     assert_eq!((&image["sent"], &image["discarded"]["frame-missing"]), (&20.into(), &20.into()), "{image}");

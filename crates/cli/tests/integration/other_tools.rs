@@ -84,7 +84,7 @@ fn a_class_of_a_scenario_is_written_and_bounded_again() {
     assert!(!bench.path("net.json").exists(), "a refusal writes nothing");
     bench.say(&["bounds", "export", "star.toml", "--class", "7", "--out", "net.json"]).assert_code(0);
     let bounded = bench.json(&["bounds", "network", "net.json"]);
-    assert_eq!(bounded["verdict"]["held"], "yes", "{bounded}");
+    assert_eq!(bounded["verdict"]["word"], "held", "{bounded}");
     let check = bench.json(&["check", "star.toml"]);
     let ends = check["end_to_end"]["ends"].as_array().unwrap();
     let rows = bounded["sections"][0]["blocks"][0]["table"]["rows"].as_array().unwrap();

@@ -55,7 +55,7 @@ fn the_example_of_the_guide_runs() {
     let bench = Bench::new();
     bench.write("forty.toml", forty_frames());
     let run = bench.say(&["run", "forty.toml", "--format", "json"]).assert_code(0).json();
-    assert_eq!(run["held"], "yes");
+    assert_eq!(run["word"], "held");
     let streams = run["summary"]["streams"].as_array().unwrap();
     assert_eq!(streams.len(), 40);
     for stream in streams {
@@ -71,7 +71,7 @@ fn brake_by_wire_holds_every_deadline() {
     let bench = Bench::new();
     let file = scenario("brake-by-wire.toml");
     let run = bench.say(&["run", &file, "--no-store", "--format", "json"]).assert_code(0).json();
-    assert_eq!(run["held"], "yes", "{}", run["verdict"]);
+    assert_eq!(run["word"], "held", "{}", run["verdict"]);
     for clock in run["summary"]["clocks"].as_array().unwrap() {
         assert!(clock["acquired_cycles"].as_u64().unwrap() <= 3, "a clock joins within three cycles: {clock}");
         assert_eq!(clock["lost"], 0);

@@ -20,7 +20,7 @@ fn a_stored_run_is_reported_again() {
     assert!(std::fs::read_to_string(bench.path("run/report.html")).unwrap().contains("Every deadline held"));
 
     let json = bench.say(&["report", "run", "--out", "elsewhere.html", "--format", "json"]).assert_code(0).json();
-    assert_eq!(json["verdict"]["held"], "yes");
+    assert_eq!(json["verdict"]["word"], "held");
     assert!(bench.path("elsewhere.html").is_file());
 }
 

@@ -44,7 +44,7 @@ fn it_holds_on_paper_and_simulated() {
     bench.write("vehicle.toml", vehicle());
     let check = bench.say(&["check", "vehicle.toml", "--format", "json"]).assert_code(0).json();
     // What comes by radio is bounded by nothing. What is behind the radio is, and all streams that go by wire hold.
-    assert_eq!(check["verdict"]["held"], "not-bounded", "{}", check["verdict"]);
+    assert_eq!(check["verdict"]["word"], "not-proven", "{}", check["verdict"]);
     let ends = check["end_to_end"]["ends"].as_array().unwrap();
     let (by_radio, by_wire): (Vec<&Value>, Vec<&Value>) =
         ends.iter().partition(|end| end["no_bound"].as_str().is_some_and(|why| why.contains("not bounded: radio")));
@@ -58,7 +58,7 @@ fn it_holds_on_paper_and_simulated() {
     assert_eq!(behind("cluster"), ["v2x-unit", "backbone", "cluster"]);
     assert_eq!(behind("brake-rear"), ["v2x-unit", "backbone", "zone-rear", "rear", "brake-rear"]);
     let run = run(&bench, "", "", "");
-    assert_eq!(run["held"], "yes", "{}", verdict(&run));
+    assert_eq!(run["word"], "held", "{}", verdict(&run));
     let request = stream(&run, "brake request");
     assert_eq!((&request["late"], &request["missing"], &request["unaccounted"]), (&0.into(), &0.into(), &0.into()));
 }
@@ -71,12 +71,12 @@ fn its_backbone_can_be_exchanged_by_one_table() {
         let table = scenario(&format!("backbones/{file}.toml"));
         let set = format!("segments.backbone.ethernet=@{table}");
         let check = bench.say(&["check", "vehicle.toml", "--set", &set, "--format", "json"]).assert_code(0).json();
-        assert_eq!(check["verdict"]["held"], "not-bounded", "{file}: {}", check["verdict"]);
+        assert_eq!(check["verdict"]["word"], "not-proven", "{file}: {}", check["verdict"]);
         let ends = check["end_to_end"]["ends"].as_array().unwrap();
         let held = ends.iter().filter(|end| end["holds"] == true).count();
         assert!(held >= 15 && ends.iter().all(|end| end["holds"] != false), "{file}: {ends:?}");
         let run = bench.json(&["run", "vehicle.toml", "--no-store", "--set", "duration=2s", "--set", &set]);
-        assert_eq!(run["held"], "yes", "{file}: {}", verdict(&run));
+        assert_eq!(run["word"], "held", "{file}: {}", verdict(&run));
         assert_eq!(stream(&run, "motion state")["class"], class, "{file}");
     }
 }
@@ -107,7 +107,7 @@ fn a_gateway_that_was_taken_over_is_believed_only_where_it_has_the_keys() {
     assert_eq!(end_to_end["summary"]["attacks"][0]["stopped_by_tag"], 40, "two receivers refuse each");
     let hop_by_hop = run(&bench, END_TO_END, HOP_BY_HOP, TAKEN_OVER);
     assert_eq!(accepted(&hop_by_hop), 40, "{}", verdict(&hop_by_hop));
-    assert_eq!(hop_by_hop["held"], "no", "what was changed took the place of what was sent");
+    assert_eq!(hop_by_hop["word"], "failed", "what was changed took the place of what was sent");
     assert!(verdict(&hop_by_hop).contains("accepted"), "{}", verdict(&hop_by_hop));
 }
 
@@ -121,13 +121,13 @@ fn a_gateway_that_dies_or_reboots_fails_the_run() {
         )
     };
     let dead = run(&bench, GATEWAY, &rebooting("900ms"), "");
-    assert_eq!(dead["held"], "no", "{}", verdict(&dead));
+    assert_eq!(dead["word"], "failed", "{}", verdict(&dead));
     let request = stream(&dead, "brake request");
     let absent = request["missing"].as_u64().unwrap() + request["unaccounted"].as_u64().unwrap();
     assert!(absent >= 170, "{request}");
 
     let rebooted = run(&bench, GATEWAY, &rebooting("50ms"), "");
-    assert_eq!(rebooted["held"], "no", "{}", verdict(&rebooted));
+    assert_eq!(rebooted["word"], "failed", "{}", verdict(&rebooted));
     // Its freshness on the backbone begins again: what it sends is refused until it has counted as far as before.
     let discarded = stream(&rebooted, "wheel speed.0")["discarded"].as_object().unwrap();
     assert!(!discarded.is_empty(), "{discarded:?}");
@@ -145,6 +145,6 @@ fn a_lost_clock_fails_the_run() {
     let text = vehicle().replacen(precision, "precision = \"5us\"", 1).replacen(node, &drifting, 1);
     bench.write("vehicle.toml", text);
     let run = bench.json(&["run", "vehicle.toml", "--no-store", "--set", "duration=2s"]);
-    assert_eq!(run["held"], "no", "{}", verdict(&run));
+    assert_eq!(run["word"], "failed", "{}", verdict(&run));
     assert!(verdict(&run).contains("clock of radar"), "{}", verdict(&run));
 }

@@ -62,7 +62,7 @@ fn the_first_scenario_runs_live_and_leaves_nothing_behind() {
     assert!(latency["n"].as_u64().unwrap() > 0, "figures carry their n: {latency}");
     assert!(run["summary"]["release_error"]["n"].as_u64().unwrap() > 0, "the emulator tells its own error");
     assert!(std::fs::metadata(bench.path("run/capture.pcapng")).unwrap().len() > 1000);
-    println!("{}: {}", run["held"], run["verdict"]);
+    println!("{}: {}", run["word"], run["verdict"]);
 }
 
 /// Forty frames of 60 bytes from four nodes with 0.2 ms between them. Whether every slot is kept is the host's affair, and
@@ -88,7 +88,7 @@ fn the_example_of_the_guide_runs_live() {
         assert!(rows >= count("sent"), "frames without an end: {stream}");
     }
     assert!(delivered > 0, "no frame arrived in its slot: {}", run["verdict"]);
-    println!("{}: {}", run["held"], run["verdict"]);
+    println!("{}: {}", run["word"], run["verdict"]);
 }
 
 /// Tags are made and checked for real: what the simulated forger gets through is what the live one gets through.

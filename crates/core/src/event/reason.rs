@@ -126,6 +126,8 @@ pub enum DiscardReason {
     Untagged,
     /// Its frame check sequence did not fit: bits of it were changed by noise on its link (FrameCheckError, IEEE 802.3-2018 §4.3.2).
     FrameCheckError,
+    /// The node that held it, or that it came to, started anew.
+    Restarted,
 }
 
 /// Which mechanism stopped a frame.
@@ -145,7 +147,7 @@ pub enum StoppedBy {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 61] = [
+    pub const ALL: [Self; 62] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -207,6 +209,7 @@ impl DiscardReason {
         Self::AllFramesMarkedRed,
         Self::Untagged,
         Self::FrameCheckError,
+        Self::Restarted,
     ];
 
     /// The mechanism this reason belongs to.
@@ -272,7 +275,8 @@ impl DiscardReason {
             | Self::GateClosedDueToOctetsExceeded
             | Self::MeteredYellow
             | Self::MeteredRed
-            | Self::AllFramesMarkedRed => StoppedBy::Capacity,
+            | Self::AllFramesMarkedRed
+            | Self::Restarted => StoppedBy::Capacity,
         }
     }
 
@@ -340,6 +344,7 @@ impl DiscardReason {
             Self::AllFramesMarkedRed => "all-frames-marked-red",
             Self::Untagged => "untagged",
             Self::FrameCheckError => "frame-check-error",
+            Self::Restarted => "restarted",
         }
     }
 }

@@ -485,6 +485,26 @@ impl Application {
         Some(transmit(&frame, now, buffer, None))
     }
 
+    /// The next frame that was due and has not been handed over.
+    pub(super) fn owed(&mut self, now: LocalTime) -> Option<(StreamId, LocalTime)> {
+        let started_at = self.started_at?;
+        if let Some(Working::Seal { talker, due }) = self.working {
+            self.working = None;
+            return Some((self.talkers[talker].config.stream, due));
+        }
+        if let Some(owed) = self.segmented.owed() {
+            return Some(owed);
+        }
+        if let Some(talker) = self.talkers.iter_mut().find(|talker| talker.due <= now) {
+            return Some((talker.config.stream, talker.step()));
+        }
+        let is_due = |replay: &&mut Replay| replay.due(started_at).is_some_and(|due| due <= now);
+        let replay = self.replays.iter_mut().find(is_due)?;
+        let due = replay.due(started_at)?;
+        replay.take();
+        Some((replay.config.stream, due))
+    }
+
     fn replay(&mut self, now: LocalTime, buffer: &mut [u8]) -> Option<Output> {
         let started_at = self.started_at?;
         let replay = self.replays.iter_mut().find(|replay| replay.due(started_at).is_some_and(|due| due <= now))?;

@@ -26,7 +26,7 @@ mod talker;
 #[cfg(test)]
 mod tests;
 
-use chronoseal_core::{HandleError, Input, LocalTime, Node, Output, PortId, Priority, Transmit, TxToken};
+use chronoseal_core::{HandleError, Input, LocalTime, Node, Output, PortId, Priority, StreamId, Transmit, TxToken};
 use chronoseal_crypto::suite::Suite;
 use chronoseal_groupkey::{GroupKey, Member, Orchestrator};
 use chronoseal_wire::can::CanFrame;
@@ -156,6 +156,10 @@ impl Node for CanStation {
             }),
             output => output,
         }
+    }
+
+    fn owed(&mut self, now: LocalTime) -> Option<(StreamId, LocalTime)> {
+        self.application.owed(now)
     }
 }
 

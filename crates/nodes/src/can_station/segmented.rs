@@ -212,6 +212,22 @@ impl Segmented {
         true
     }
 
+    /// A message of this station's own of which nothing has left yet.
+    pub(super) fn owed(&mut self) -> Option<(StreamId, LocalTime)> {
+        self.outgoing.iter_mut().find_map(|outgoing| {
+            let stream = outgoing.config.stream();
+            let active = outgoing.active.as_ref().filter(|(_, has_begun)| !has_begun);
+            if let Some(due) = active.and_then(|(message, _)| message.due()) {
+                outgoing.sender.cancel();
+                outgoing.active = None;
+                return Some((stream, due));
+            }
+            let place = outgoing.waiting.iter().position(|(message, _)| message.due().is_some())?;
+            let (message, _) = outgoing.waiting.remove(place)?;
+            message.due().map(|due| (stream, due))
+        })
+    }
+
     /// How many messages of relays have left, or never will, since it was asked last.
     pub(super) fn take_released(&mut self) -> usize {
         std::mem::take(&mut self.released)
@@ -321,6 +337,14 @@ impl Segmented {
 impl Message {
     const fn is_relayed(&self) -> bool {
         matches!(self.origin, Origin::Relayed(_))
+    }
+
+    /// When a message of this station's own was due.
+    const fn due(&self) -> Option<LocalTime> {
+        match self.origin {
+            Origin::Own(due) => Some(due),
+            Origin::Relayed(_) => None,
+        }
     }
 }
 

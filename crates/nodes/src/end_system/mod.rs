@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 use chronoseal_core::oscillator::RateDeviation;
 use chronoseal_core::{
     Command, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, Operation, Output, PortId,
-    Transmit, Work,
+    StreamId, Transmit, Work,
 };
 
 pub use self::config::{
@@ -498,5 +498,26 @@ impl Node for EndSystem {
 
     fn shown_time(&self, _: PortId, now: LocalTime) -> Option<(LocalTime, RateDeviation)> {
         self.clock.shown(now)
+    }
+
+    fn owed(&mut self, now: LocalTime) -> Option<(StreamId, LocalTime)> {
+        if !self.running {
+            return None;
+        }
+        if let Stage::Seal(sealing) = self.stage {
+            let talker = &self.talkers[sealing.talker];
+            // What goes on from another segment is owed by its sender, and what leaves in slots is missed in them.
+            if talker.next.is_none() && !talker.has_slots {
+                (self.stage, self.work) = (Stage::Idle, None);
+                return Some((talker.config.stream, sealing.launch_at));
+            }
+        }
+        let waiting = |talker: &mut Talker| Some((talker.config.stream, talker.ready_at.take()?));
+        if let Some(waiting) = self.talkers.iter_mut().find_map(waiting) {
+            return Some(waiting);
+        }
+        let talkers = &mut self.talkers;
+        let (due, talker) = self.periodic.take_due(now, |talker| talkers[talker].pace.step())?;
+        Some((self.talkers[talker].config.stream, due))
     }
 }

@@ -8,7 +8,7 @@ use chronoseal_core::{DiscardReason, Duration, Event, EventKind, LocalTime, Port
 use chronoseal_wire::container::{ContainedPdu, HeaderType};
 
 use super::stack::{Mark, Pdu};
-use super::{Gateway, Life};
+use super::{Gateway, Life, at_port};
 
 /// Which PDUs leave together.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -156,7 +156,7 @@ impl Gateway {
         }
         match collector.add(now, &pdu) {
             Ok(full) => full.into_iter().for_each(|container| self.send_container(now, port, container)),
-            Err(event) => self.base.push(event),
+            Err(event) => self.base.push(at_port(event, port)),
         }
     }
 
@@ -176,11 +176,11 @@ impl Gateway {
     }
 
     /// An event of a stack. What it says of a container is told of each PDU in it.
-    pub(super) fn tell(&mut self, event: Event) -> Event {
+    pub(super) fn tell(&mut self, event: Event, port: usize) -> Event {
         let lost = matches!(event.kind, EventKind::Discarded(_) | EventKind::Withheld);
         let parts = lost.then(|| self.leaving.remove(&(event.stream, event.sequence))).flatten().unwrap_or_default();
-        let mut events = parts.iter().map(|part| part.event(event.kind));
-        let Some(first) = events.next() else { return event };
+        let mut events = parts.iter().map(|part| at_port(part.event(event.kind), port));
+        let Some(first) = events.next() else { return at_port(event, port) };
         events.for_each(|other| self.base.push(other));
         first
     }

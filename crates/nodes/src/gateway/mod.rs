@@ -225,8 +225,8 @@ impl Gateway {
             let to = usize::from(route.to.0);
             let waiting = || self.passing.iter().filter(|(_, port)| *port == to).count();
             if self.config.waiting_max > 0 && waiting() >= self.config.waiting_max {
-                let full = EventKind::Discarded(DiscardReason::QueueFull);
-                self.base.push(Event::of(full, pdu.stream, pdu.sequence));
+                let full = Event::of(EventKind::Discarded(DiscardReason::QueueFull), pdu.stream, pdu.sequence);
+                self.base.push(at_port(full, to));
             } else {
                 self.passing.push_back((pdu.clone(), to));
             }
@@ -297,7 +297,7 @@ impl Gateway {
                 self.take_handed(port);
                 Err(at)
             }
-            Output::Event(event) => Ok(Output::Event(self.tell(event))),
+            Output::Event(event) => Ok(Output::Event(self.tell(event, port))),
             output => Ok(output),
         }
     }
@@ -339,6 +339,14 @@ impl Gateway {
         let collected = self.collectors.iter().filter_map(Collector::due);
         let wakes = self.campaigns.iter().filter_map(Campaign::wakes_at).chain(collected);
         wakes.fold(reboots_at, |wake, at| earlier(wake, Some(at)))
+    }
+}
+
+/// An event of what was thrown away behind a port, which it names.
+fn at_port(event: Event, port: usize) -> Event {
+    match event.kind {
+        EventKind::Discarded(_) | EventKind::Withheld if event.value == 0 => Event { value: port as i64 + 1, ..event },
+        _ => event,
     }
 }
 
@@ -426,5 +434,12 @@ impl Node for Gateway {
         }
         let (stack, port) = self.inside(port);
         self.stacks[stack].shown_time(port, now)
+    }
+
+    fn owed(&mut self, now: LocalTime) -> Option<(StreamId, LocalTime)> {
+        if matches!(self.life, Life::Away { .. }) {
+            return None;
+        }
+        self.stacks.iter_mut().find_map(|stack| stack.owed(now))
     }
 }

@@ -22,6 +22,7 @@ fn run(p50_ns: i64, p99_ns: i64, lost: u64) -> RunSummary {
         is_judged: true,
         ready_ns: 0,
         way: Vec::new(),
+        due: 1000,
         sent: 1000,
         delivered: 1000 - lost,
         late: 0,

@@ -11,7 +11,7 @@ mod topology;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::document::{Block, Document, Evidence, Held, Section};
+use crate::document::{Block, Document, Evidence, Section};
 
 const STYLE: &str = include_str!("assets/report.css");
 const SCRIPT: &str = include_str!("assets/report.js");
@@ -72,17 +72,14 @@ fn head(out: &mut String, document: &Document) {
 
 fn verdict(out: &mut String, document: &Document) {
     let verdict = &document.verdict;
-    let sign = match verdict.held {
-        Held::Yes => "\u{2713}",
-        Held::No => "\u{2717}",
-        Held::Mixed | Held::NotBounded => "\u{223c}",
-        Held::Broken => "\u{2717}",
-    };
+    let tone = verdict.word.tone();
     let _ = write!(
         out,
-        "<section class=\"verdict {0}\" id=\"verdict\"><div class=\"sign\" aria-hidden=\"true\">{sign}</div><div>\
-         <h2>{0}</h2><p class=\"answer\">{1}</p>",
-        verdict.held.name(),
+        "<section class=\"verdict {}\" id=\"verdict\"><div class=\"sign\" aria-hidden=\"true\">{}</div><div>\
+         <h2>{}</h2><p class=\"answer\">{}</p>",
+        tone.class(),
+        tone.sign(),
+        verdict.word.name(),
         escape(&verdict.text)
     );
     list(out, &verdict.points);

@@ -14,16 +14,17 @@ pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
     let mut table = Table::new("The account of every frame, by stream and receiver")
         .words("stream")
         .words("receiver")
-        .numbers("sent", "")
+        .numbers("due", "")
         .numbers("in time", "")
         .numbers("late", "")
         .words("thrown away")
         .numbers("missing", "")
+        .numbers("not sent", "")
         .numbers("replaced", "")
         .numbers("unaccounted", "")
         .numbers("in start-up", "")
         .numbers("under way", "")
-        .footnote("Sent is the sum of all columns behind it.");
+        .footnote("Due is the sum of all columns behind it.");
     let has_copies = meta.streams.iter().any(|stream| stream.is_replicated);
     if has_copies {
         table = table.words("copies beside").footnote(
@@ -38,15 +39,15 @@ pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
         .collect();
     let all = accounts.len();
     // What is not in time comes first, so that a cut never hides it.
-    accounts.sort_by_key(|(_, account)| account.balance() == 0 && account.in_time + account.in_flight == account.sent);
+    accounts.sort_by_key(|(_, account)| account.balance() == 0 && account.in_time + account.in_flight == account.due);
     accounts.truncate(ACCOUNTS_MAX);
     for (stream, account) in &accounts {
         let unwanted =
             |count: u64| Cell::count(count).from(kind).marked(if count > 0 { Mark::Bad } else { Mark::None });
         let plain = |count: u64| Cell::count(count).from(kind);
-        let sent = match account.balance() {
-            0 => plain(account.sent),
-            more => plain(account.sent).marked(Mark::Bad).titled(format!("the columns come to {} more", -more)),
+        let due = match account.balance() {
+            0 => plain(account.due),
+            more => plain(account.due).marked(Mark::Bad).titled(format!("the columns come to {} more", -more)),
         };
         let reasons: Vec<String> =
             account.discarded.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
@@ -57,11 +58,12 @@ pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
         let mut row = vec![
             Cell::text(&stream.name),
             Cell::text(&account.receiver),
-            sent,
+            due,
             plain(account.in_time),
             unwanted(account.late),
             discarded,
             unwanted(account.missing),
+            unwanted(account.not_sent),
             plain(account.replaced).marked(if account.replaced > 0 { Mark::Warn } else { Mark::None }),
             unwanted(account.unaccounted),
             plain(account.startup),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{EventKind, SimTime, StreamId};
-use chronoseal_results::{FrameRow, Outcome, RunMeta, RunRows};
+use chronoseal_core::{NodeId, StreamId};
+use chronoseal_results::{Outcome, RunMeta, RunRows, RunSummary};
 
 use super::evidence;
 use crate::document::{Cell, Mark, Table};
@@ -36,70 +36,52 @@ pub(super) fn stopped(meta: &RunMeta, rows: &RunRows) -> Table {
     table
 }
 
-/// What one stream's genuine frames came to.
-#[derive(Default)]
-struct Fate {
-    copies: u64,
-    in_time: u64,
-    late: u64,
-    lost: u64,
-    /// By place and reason.
-    why: BTreeMap<String, u64>,
-}
-
-/// By stream, from the first attempt on. Empty if nothing was attacked, or if rows were not kept.
-pub(super) fn collateral(meta: &RunMeta, rows: &RunRows) -> Table {
+/// By stream, what its account says. Empty if nothing was attacked.
+pub(super) fn collateral(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Table {
     let kind = evidence(meta);
     let mut table = Table::new("What genuine frames came to under attack")
         .words("stream")
-        .numbers("frames", "copies")
+        .numbers("due", "copies")
         .numbers("in time", "copies")
         .numbers("late", "copies")
         .numbers("lost", "copies")
         .words("lost at, and why")
         .footnote(
-            "Frames that were due from the first attempt of the first attack on. They were lost while the run was attacked, which does \
-             not say that the attack is why. A frame that was still in a queue when the run ended is not among them.",
+            "Of the whole run, but for start-up and what was on its way at the end. They were lost in a run that was attacked, which does not \
+             say that the attack is why.",
         );
-    let Some(first) = first_attempt(rows) else { return table };
-    let mut fates: BTreeMap<StreamId, Fate> = BTreeMap::new();
-    let genuine = rows.frames.iter().filter(|row| row.attack.is_none());
-    for row in genuine.filter(|row| row.due_at.or(row.sent_at).is_some_and(|at| at >= first)) {
-        let fate = fates.entry(row.stream).or_default();
-        fate.copies += 1;
-        match row.outcome {
-            Outcome::Delivered => fate.in_time += 1,
-            Outcome::Late => fate.late += 1,
-            Outcome::Missing | Outcome::Discarded(_) => {
-                fate.lost += 1;
-                *fate.why.entry(reason(meta, row)).or_default() += 1;
-            }
-            // It was on its way when the run ended.
-            Outcome::Unaccounted => {}
+    if summary.attack_attempts() == 0 {
+        return table;
+    }
+    let mut places: BTreeMap<(StreamId, &str), BTreeMap<NodeId, u64>> = BTreeMap::new();
+    for row in rows.frames.iter().filter(|row| row.attack.is_none()) {
+        if let Some(reason) = row.outcome.reason() {
+            *places.entry((row.stream, reason.name())).or_default().entry(row.at).or_default() += 1;
         }
     }
-    for (stream, fate) in fates {
-        let why: Vec<String> = fate.why.iter().map(|(why, copies)| format!("{why}: {copies}")).collect();
+    for (id, stream) in (0..).map(StreamId).zip(&summary.streams) {
+        let losses: Vec<(&str, u64)> = stream.losses().filter(|(reason, _)| *reason != "late").collect();
+        let lost: u64 = losses.iter().map(|(_, count)| count).sum();
+        let why = losses.iter().map(|(reason, count)| {
+            let at = places.get(&(id, *reason)).map(|at| listed(meta, at)).unwrap_or_default();
+            format!("{at}{reason}: {count}")
+        });
+        let why: Vec<String> = why.collect();
         let bad = |count: u64| Cell::count(count).from(kind).marked(if count > 0 { Mark::Bad } else { Mark::Good });
         table.push(vec![
-            Cell::text(meta.stream_name(stream.0)),
-            Cell::count(fate.copies).from(kind),
-            Cell::count(fate.in_time).from(kind),
-            bad(fate.late),
-            bad(fate.lost),
+            Cell::text(&stream.name),
+            Cell::count(stream.due.saturating_sub(stream.startup + stream.in_flight)).from(kind),
+            Cell::count(stream.delivered).from(kind),
+            bad(stream.late),
+            bad(lost),
             Cell::text(if why.is_empty() { "nothing was lost".to_owned() } else { why.join("; ") }),
         ]);
     }
     table
 }
 
-fn first_attempt(rows: &RunRows) -> Option<SimTime> {
-    let told = rows.events.iter().filter(|row| matches!(row.event.kind, EventKind::Attacked(_))).map(|row| row.time);
-    let sent = rows.frames.iter().filter(|row| row.attack.is_some()).filter_map(|row| row.sent_at);
-    told.chain(sent).min()
-}
-
-fn reason(meta: &RunMeta, row: &FrameRow) -> String {
-    let why = row.outcome.reason().map_or("missing", |reason| reason.name());
-    format!("{}, {why}", meta.node_name(row.at.0))
+/// Where frames were thrown away for one reason.
+fn listed(meta: &RunMeta, places: &BTreeMap<NodeId, u64>) -> String {
+    let names: Vec<String> = places.keys().map(|node| meta.node_name(node.0)).collect();
+    format!("{}, ", names.join(" and "))
 }

@@ -3,7 +3,8 @@
 use chronoseal_results::{RunMeta, RunRows, RunSummary};
 
 use super::{environment, ranges, sections_below, verdict};
-use crate::document::{Document, Held, Section, Verdict};
+use crate::document::{Document, Section, Verdict};
+use crate::word::Word;
 
 /// One run, as a report sees it.
 #[derive(Clone, Copy, Debug)]
@@ -50,14 +51,9 @@ fn names(first: &RunMeta, second: &RunMeta) -> [&'static str; 2] {
 
 fn of_both(both: [(RunView<'_>, &str); 2]) -> Verdict {
     let verdicts = both.map(|(run, name)| (verdict::verdict(run.meta, run.summary), name));
-    let mut merged = Verdict { held: Held::Yes, text: String::new(), points: Vec::new() };
+    let mut merged = Verdict { word: Word::Held, text: String::new(), points: Vec::new() };
     for (verdict, name) in verdicts {
-        merged.held = match (merged.held, verdict.held) {
-            (Held::No, _) | (_, Held::No) => Held::No,
-            (Held::Mixed, _) | (_, Held::Mixed) => Held::Mixed,
-            (Held::Broken | Held::NotBounded, _) | (_, Held::Broken | Held::NotBounded) => Held::No,
-            (Held::Yes, Held::Yes) => Held::Yes,
-        };
+        merged.word = merged.word.and(verdict.word);
         if !merged.text.is_empty() {
             merged.text.push(' ');
         }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_results::{Distribution, PartSummary, RunMeta, RunSummary, StreamMeta, StreamSummary};
+use chronoseal_results::{
+    Account, BoundMeta, Distribution, EndMeta, PartSummary, RunMeta, RunSummary, StreamMeta, StreamSummary,
+};
 
 use super::{evidence, is_shared_frame};
 use crate::document::{Block, Evidence, Mark, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Section};
@@ -26,30 +28,32 @@ fn ranges(run: Run<'_>, other: Option<Run<'_>>) -> Ranges {
     let alike = other.is_some_and(|other| other.0.engine == run.0.engine);
     let mut hops = Hops::default();
     let mut rows: Vec<RangeRow> = Vec::new();
-    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (which, (meta, summary)) in runs.iter().enumerate() {
         // A name that occurs twice in one run is two streams.
-        let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut taken: BTreeMap<String, usize> = BTreeMap::new();
         let mut is_in_run = vec![false; rows.len()];
         for (stream, counts) in meta.streams.iter().zip(&summary.streams).filter(|(stream, _)| !is_shared_frame(stream))
         {
-            let nth = taken.entry(&stream.name).or_default();
-            let of_name = places.entry(&stream.name).or_default();
-            if *nth == of_name.len() {
-                of_name.push(rows.len());
-                is_in_run.push(true);
-                rows.push(RangeRow {
-                    name: stream.name.clone(),
-                    note: meta.way_of(stream),
-                    absent: runs[..which].iter().map(|run| (evidence(run.0), NOT_IN_RUN.into())).collect(),
-                    ..RangeRow::default()
-                });
+            for end in ends(meta, stream, counts) {
+                let nth = taken.entry(end.name.clone()).or_default();
+                let of_name = places.entry(end.name.clone()).or_default();
+                if *nth == of_name.len() {
+                    of_name.push(rows.len());
+                    is_in_run.push(true);
+                    rows.push(RangeRow {
+                        name: end.name.clone(),
+                        note: meta.way_of(stream),
+                        absent: runs[..which].iter().map(|run| (evidence(run.0), NOT_IN_RUN.into())).collect(),
+                        ..RangeRow::default()
+                    });
+                }
+                let place = of_name[*nth];
+                *nth += 1;
+                is_in_run[place] = true;
+                let note = if alike { ["this run", "the other run"][which] } else { "" };
+                fill(&mut rows[place], meta, &end, note, &mut hops);
             }
-            let place = of_name[*nth];
-            *nth += 1;
-            is_in_run[place] = true;
-            let note = if alike { ["this run", "the other run"][which] } else { "" };
-            fill(&mut rows[place], meta, (stream, counts), note, &mut hops);
         }
         for (row, _) in rows.iter_mut().zip(is_in_run).filter(|(_, is_in_run)| !is_in_run) {
             row.absent.push((evidence(meta), NOT_IN_RUN.into()));
@@ -87,49 +91,80 @@ impl Hops {
     }
 }
 
-/// Adds what one run says about a stream. Deadline and bound are of the first run that has them.
-fn fill(
-    row: &mut RangeRow,
-    meta: &RunMeta,
-    (stream, counts): (&StreamMeta, &StreamSummary),
-    note: &str,
-    hops: &mut Hops,
-) {
-    row.deadline = row.deadline.or(stream.deadline_ns.map(us));
+/// What one row is of: a stream, or one of its receivers if these have deadlines or bounds of their own.
+struct End<'a> {
+    name: String,
+    stream: &'a StreamMeta,
+    counts: &'a StreamSummary,
+    deadline_ns: Option<i64>,
+    bound: Option<&'a BoundMeta>,
+    unbounded: Option<&'a String>,
+    latency: Option<&'a Distribution>,
+    /// Why frames were not in time, and how many.
+    losses: Vec<(&'a str, u64)>,
+}
+
+/// A bound stands beside the deadline of the same receiver.
+fn ends<'a>(meta: &RunMeta, stream: &'a StreamMeta, counts: &'a StreamSummary) -> Vec<End<'a>> {
+    let limits = |end: &EndMeta| (end.deadline_ns, end.bound_ns(), end.unbounded.clone());
+    let is_divided = stream.ends.windows(2).any(|pair| limits(&pair[0]) != limits(&pair[1]));
+    if !is_divided || counts.receivers.len() != stream.ends.len() {
+        return vec![End {
+            name: stream.name.clone(),
+            stream,
+            counts,
+            deadline_ns: stream.deadline_ns,
+            bound: stream.bound.as_ref(),
+            unbounded: stream.unbounded.as_ref(),
+            latency: counts.end_to_end.all.as_ref(),
+            losses: counts.losses().collect(),
+        }];
+    }
+    let end = |(end, account): (&'a EndMeta, &'a Account)| End {
+        name: format!("{} \u{2192} {}", stream.name, meta.node_name(end.receiver)),
+        stream,
+        counts,
+        deadline_ns: end.deadline_ns,
+        bound: end.bound.as_ref(),
+        unbounded: end.unbounded.as_ref(),
+        latency: account.end_to_end.as_ref(),
+        losses: account.losses().collect(),
+    };
+    stream.ends.iter().zip(&counts.receivers).map(end).collect()
+}
+
+/// Adds what one run says about a row. Deadline and bound are of the first run that has them.
+fn fill(row: &mut RangeRow, meta: &RunMeta, end: &End<'_>, note: &str, hops: &mut Hops) {
+    let (stream, counts) = (end.stream, end.counts);
+    row.deadline = row.deadline.or(end.deadline_ns.map(us));
     if row.no_deadline.is_empty() && row.deadline.is_none() {
         row.no_deadline = match (has_slot(meta, stream), stream.is_judged) {
             (true, _) => "its slot says when it has to leave".into(),
-            (_, true) => "each of its frames has one of its own".into(),
-            (_, false) => "the run names none for this stream".into(),
+            (_, true) if stream.ends.is_empty() => "each of its frames has one of its own".into(),
+            _ => "the scenario names none for it".into(),
         };
     }
-    if let (None, Some(bound)) = (&row.bound, &stream.bound) {
+    if let (None, Some(bound)) = (&row.bound, end.bound) {
         let parts = bound.parts.iter().map(|(name, ns)| RangePart { hop: hops.number(name), value: us(*ns) });
         row.bound = Some(RangeBound { total: us(bound.total_ns), parts: parts.collect() });
     }
-    if let (true, Some(why)) = (row.unbounded.is_empty(), &stream.unbounded) {
+    if let (true, Some(why)) = (row.unbounded.is_empty(), end.unbounded) {
         row.unbounded.clone_from(why);
     }
-    match &counts.end_to_end.all {
+    match end.latency {
         Some(latency) => {
             let part = |part: &PartSummary| {
                 part.time.p50_ns.map(|median| RangePart { hop: hops.number(&part.name), value: us(median) })
             };
-            let parts = counts.way.iter().filter_map(part).collect();
+            // Parts are of all receivers together.
+            let is_whole = std::ptr::eq(latency, counts.end_to_end.all.as_ref().unwrap_or(latency));
+            let parts = counts.way.iter().filter(|_| is_whole).filter_map(part).collect();
             row.spreads.push(spread(latency, parts, evidence(meta), note));
         }
         None => row.absent.push((evidence(meta), "no frame was accepted after start-up".into())),
     }
-    let losses: Vec<String> = [
-        (counts.late, "late"),
-        (counts.missing, "missing"),
-        (counts.unaccounted, "lost"),
-        (counts.discarded_total(), "thrown away"),
-    ]
-    .into_iter()
-    .filter(|(count, _)| counts.is_judged && *count > 0)
-    .map(|(count, what)| format!("{count} {what}"))
-    .collect();
+    let losses: Vec<String> =
+        (end.losses.iter()).filter(|_| counts.is_judged).map(|(reason, count)| format!("{count} {reason}")).collect();
     if !losses.is_empty() {
         let losses = format!("{}: {}", evidence(meta).name(), losses.join(", "));
         row.mark = Mark::Bad;

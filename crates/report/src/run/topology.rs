@@ -23,7 +23,7 @@ pub(super) fn topology(meta: &RunMeta, summary: &RunSummary) -> Option<Topology>
     for (number, segment) in (0u16..).zip(&meta.segments) {
         for (index, link) in (0u16..).zip(&segment.links) {
             let busy = summary.links.iter().find(|one| (one.segment, one.link) == (number, index));
-            let share = |ns: i64| ns as f64 / meta.duration_ns.max(1) as f64;
+            let share = |ns: i64| ns as f64 / summary.passed_ns.max(1) as f64;
             links.push(TopologyLink {
                 ends: link.ends.map(usize::from),
                 rate: rate(link.rate_bps),

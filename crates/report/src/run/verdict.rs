@@ -7,7 +7,8 @@ use chronoseal_results::{
 };
 
 use super::group;
-use crate::document::{Held, Verdict};
+use crate::document::Verdict;
+use crate::word::Word;
 
 /// Attacks, and clocks that failed, the verdict names one by one.
 const NAMED_MAX: usize = 8;
@@ -23,12 +24,13 @@ pub(super) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
         first.make_ascii_uppercase();
     }
     let is_keyed = key.is_none_or(|(is_keyed, _)| is_keyed);
-    let held = match deadlines && is_keyed {
-        false => Held::No,
-        true if summary.interrupted || forged > 0 || summary.has_allowances() => Held::Mixed,
-        true => Held::Yes,
+    let word = match deadlines && is_keyed {
+        false => Word::Failed,
+        true if forged > 0 => Word::Failed,
+        true if summary.interrupted || summary.unjudged().next().is_some() => Word::NotChecked,
+        true => Word::Held,
     };
-    Verdict { held, text, points: points(meta, summary) }
+    Verdict { word, text, points: points(meta, summary) }
 }
 
 /// Frames that had to arrive: how many came in time, how many did not.
@@ -97,8 +99,12 @@ fn on_deadlines(summary: &RunSummary) -> String {
     let clock = clock.or_else(|| imprecise(summary).next());
     match (clock, failed) {
         (None, 0) if !summary.has_deadlines() => "no stream of this run has a deadline to hold".into(),
-        (None, 0) if summary.deadlines_held() => "every deadline held".into(),
-        (None, 0) => "it cannot be said that deadlines held: a stream delivered nothing".into(),
+        (None, 0) => match unjudged(summary) {
+            None => "every deadline held".into(),
+            Some(streams) => {
+                format!("not checked, because the run was over before a frame of {streams} could be judged")
+            }
+        },
         (Some(clock), 0) => format!("it cannot be said that deadlines held: {clock}"),
         (clock, failed) => {
             let because = clock.map_or_else(String::new, |clock| format!(", and {clock}"));
@@ -112,15 +118,28 @@ fn on_deadlines(summary: &RunSummary) -> String {
     }
 }
 
+/// The streams of which no frame could be judged, by name.
+fn unjudged(summary: &RunSummary) -> Option<String> {
+    let names: Vec<&str> = summary.unjudged().map(|stream| stream.name.as_str()).collect();
+    named(&names)
+}
+
+/// The first of some names, and how many there are beside.
+fn named(names: &[&str]) -> Option<String> {
+    let more = names.len().saturating_sub(NAMED_MAX);
+    let first = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| if more == 0 { first } else { format!("{first} and {more} more") })
+}
+
 /// What went wrong if the ends of a stream's frames are not as many as its frames.
 fn unbalanced(stream: &StreamSummary, account: &Account) -> String {
     format!(
-        "it cannot be said that deadlines held: the account of stream {} at {} does not add up, {} frames were sent and {} ends \
+        "it cannot be said that deadlines held: the account of stream {} at {} does not add up, {} frames were due and {} ends \
          are recorded; please report this with the scenario and the seed",
         stream.name,
         account.receiver,
-        account.sent,
-        account.sent as i64 - account.balance()
+        account.due,
+        account.due as i64 - account.balance()
     )
 }
 
@@ -169,6 +188,8 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
         points.push(on_startup(summary));
     }
     points.extend(on_counters(meta, summary));
+    points.extend(on_failed_streams(summary));
+    points.extend(on_unaccounted(meta, summary));
     if summary.has_deadlines() {
         let (delivered, failed) = judged(summary);
         points.push(format!(
@@ -226,6 +247,32 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     }
     points.extend(meta.warnings.iter().map(|warning| format!("Check before trusting: {warning}")));
     points
+}
+
+/// The streams that failed, with what became of their frames; the worst first.
+fn on_failed_streams(summary: &RunSummary) -> Vec<String> {
+    let mut failed: Vec<&StreamSummary> = summary.streams.iter().filter(|stream| !stream.held()).collect();
+    failed.sort_by_key(|stream| std::cmp::Reverse(stream.failed()));
+    let more = failed.len().saturating_sub(NAMED_MAX);
+    let of_stream = |stream: &&StreamSummary| {
+        let losses: Vec<String> = stream.losses().map(|(reason, count)| format!("{count} {reason}")).collect();
+        format!("{}: of {} frames due, {}.", stream.name, stream.due, losses.join(", "))
+    };
+    let mut points: Vec<String> = failed.iter().take(NAMED_MAX).map(of_stream).collect();
+    if more > 0 {
+        points.push(format!("{more} more streams failed; the account of every frame has them."));
+    }
+    points
+}
+
+/// A simulated frame is always somewhere.
+fn on_unaccounted(meta: &RunMeta, summary: &RunSummary) -> Option<String> {
+    let lost = |stream: &&StreamSummary| stream.unaccounted > 0 && !stream.is_lossy;
+    let names: Vec<&str> = summary.streams.iter().filter(lost).map(|stream| stream.name.as_str()).collect();
+    let names = named(&names).filter(|_| meta.engine == chronoseal_results::Engine::Sim)?;
+    Some(format!(
+        "Nobody can say where frames of {names} are. That is a defect of this program: please report it with the scenario and the seed."
+    ))
 }
 
 /// When start-up was over, and how long it may take.

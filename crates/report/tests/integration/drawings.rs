@@ -1,12 +1,12 @@
 //! Drawings of networks, and of where latencies go.
 
 use chronoseal_report::{
-    Block, Divided, DividedRow, Document, Evidence, Held, Piece, Section, TerminalStyle, Topology, TopologyLink,
-    TopologyNode, Verdict, csv, html, terminal,
+    Block, Divided, DividedRow, Document, Evidence, Piece, Section, TerminalStyle, Topology, TopologyLink,
+    TopologyNode, Verdict, Word, csv, html, terminal,
 };
 
 fn document(block: Block) -> Document {
-    let verdict = Verdict { held: Held::Yes, text: "Held.".into(), points: vec![] };
+    let verdict = Verdict { word: Word::Held, text: "Held.".into(), points: vec![] };
     let sections = vec![Section::new("Drawing").with(block)];
     Document { title: "Drawings".into(), subtitle: String::new(), verdict, sections, environment: vec![] }
 }

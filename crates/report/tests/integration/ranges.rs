@@ -1,6 +1,6 @@
 use chronoseal_report::{
-    Block, Document, Evidence, Held, Mark, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Section,
-    TerminalStyle, Verdict, csv, html, json, terminal,
+    Block, Document, Evidence, Mark, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Section, TerminalStyle,
+    Verdict, Word, csv, html, json, terminal,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -46,7 +46,7 @@ fn document(ranges: Ranges) -> Document {
     Document {
         title: "t".into(),
         subtitle: String::new(),
-        verdict: Verdict { held: Held::Yes, text: "y".into(), points: vec![] },
+        verdict: Verdict { word: Word::Held, text: "y".into(), points: vec![] },
         sections: vec![Section::new("All streams").with(Block::Ranges(ranges))],
         environment: vec![],
     }

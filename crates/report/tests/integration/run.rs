@@ -1,6 +1,6 @@
 use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_report::{
-    Block, Document, Evidence, Held, Mark, RangePart, Ranges, RunView, html, pair_report, run_report,
+    Block, Document, Evidence, Mark, RangePart, Ranges, RunView, Word, html, pair_report, run_report,
 };
 use chronoseal_results::{
     Allowance, BoundMeta, ClockDomainMeta, Engine, EventRow, FrameRow, HopRow, NodeMeta, NodeRole, Outcome, RunMeta,
@@ -35,6 +35,7 @@ fn meta(engine: Engine) -> RunMeta {
             replayable: true,
             authenticated: true,
             is_opened_on_way: false,
+            ends: Vec::new(),
             deadline_ns: None,
             bound: None,
             unbounded: None,
@@ -97,6 +98,7 @@ fn rows() -> RunRows {
         accepted_at: Some(us(k * 10_000 + 1_020 + k % 7)),
         outcome: Outcome::Delivered,
         stalled: false,
+        lost_for: None,
     };
     RunRows { frames: (0..400).map(frame).collect(), events: vec![joined(0), joined(1)], ..RunRows::default() }
 }
@@ -109,7 +111,7 @@ fn report(engine: Engine, rows: &RunRows) -> Document {
 #[test]
 fn a_run_without_trouble_held() {
     let document = report(Engine::Sim, &rows());
-    assert_eq!(document.verdict.held, Held::Yes);
+    assert_eq!(document.verdict.word, Word::Held);
     assert!(document.verdict.text.contains("Every deadline held; nothing attacked"), "{}", document.verdict.text);
 }
 
@@ -118,7 +120,7 @@ fn one_corrupted_tag_fails_the_run() {
     let mut rows = rows();
     rows.frames[200].outcome = Outcome::Discarded(DiscardReason::TagMismatch);
     let document = report(Engine::Sim, &rows);
-    assert_eq!(document.verdict.held, Held::No);
+    assert_eq!(document.verdict.word, Word::Failed);
     assert!(document.verdict.text.contains("1 of 400"), "{}", document.verdict.text);
     assert!(html(&document).contains("tag-mismatch"));
 }
@@ -128,7 +130,7 @@ fn an_accepted_replay_is_told_with_its_reason() {
     let mut rows = rows();
     rows.frames.push(FrameRow { attack: Some(AttackKind::Replay), sender: NodeId(2), ..rows.frames[5] });
     let document = report(Engine::Live, &rows);
-    assert_eq!(document.verdict.held, Held::Mixed);
+    assert_eq!(document.verdict.word, Word::Failed);
     assert!(document.verdict.points.iter().any(|point| point.contains("carries no freshness value")), "{document:?}");
 }
 
@@ -138,7 +140,6 @@ fn who_stopped_an_attack_and_what_was_lost_meanwhile_is_told_by_place_and_reason
     let red = Outcome::Discarded(DiscardReason::MeteredRed);
     let made_up = FrameRow { attack: Some(AttackKind::Babble), sender: NodeId(2), outcome: red, ..rows.frames[5] };
     rows.frames.extend([made_up, made_up]);
-    // One before the first attempt, which is that of frame 5, and one after it.
     for lost in [2, 7] {
         rows.frames[lost].outcome = Outcome::Discarded(DiscardReason::QueueFull);
     }
@@ -154,7 +155,7 @@ fn who_stopped_an_attack_and_what_was_lost_meanwhile_is_told_by_place_and_reason
     assert_eq!(texts("Who stopped what"), [["babble", "attacker", "speed", "b", "metered-red", "2"]]);
     let under = texts("What genuine frames came to under attack");
     let [row] = &under[..] else { panic!("{under:?}") };
-    assert_eq!((row[0].as_str(), row[4].as_str(), row[5].as_str()), ("speed", "1", "b, queue-full: 1"));
+    assert_eq!((row[0].as_str(), row[4].as_str(), row[5].as_str()), ("speed", "2", "b, queue-full: 2"));
 }
 
 #[test]
@@ -167,7 +168,7 @@ fn simulated_numbers_are_never_shown_as_measured() {
 fn an_interrupted_run_says_so_and_does_not_hold() {
     let rows = RunRows { interrupted: true, ..rows() };
     let document = report(Engine::Sim, &rows);
-    assert_ne!(document.verdict.held, Held::Yes);
+    assert_ne!(document.verdict.word, Word::Held);
     assert!(document.verdict.points[0].contains("interrupted"));
 }
 
@@ -193,7 +194,7 @@ fn the_schedule_is_drawn_as_planned_and_as_seen() {
 #[test]
 fn an_empty_run_still_has_a_report() {
     let document = report(Engine::Live, &RunRows::default());
-    assert_eq!(document.verdict.held, Held::No);
+    assert_eq!(document.verdict.word, Word::Failed);
     assert!(html(&document).contains("the clock of a never joined on segment backbone, and another clock failed"));
     let nothing = RunMeta::new("nothing", Engine::Sim, 0);
     html(&run_report(&nothing, &summarise(&nothing, &RunRows::default()), &RunRows::default()));
@@ -227,13 +228,13 @@ fn a_replaced_frame_is_told_and_fails_the_run_unless_the_scenario_allows_it() {
     rows.frames.push(spoof);
     rows.frames[5].outcome = Outcome::Discarded(DiscardReason::DuplicateInWindow);
     let document = report(Engine::Sim, &rows);
-    assert_eq!(document.verdict.held, Held::No);
+    assert_eq!(document.verdict.word, Word::Failed);
     assert!(document.verdict.text.contains("late or lost, or replaced by an attack"), "{}", document.verdict.text);
     assert!(document.verdict.points.iter().any(|point| point.contains("kept 1 genuine frames")));
     let mut allowing = meta(Engine::Sim);
     allowing.streams[0].allowances = vec![Allowance { reason: "replaced".into(), copies: 1 }];
     let document = run_report(&allowing, &summarise(&allowing, &rows), &rows);
-    assert_eq!(document.verdict.held, Held::Mixed);
+    assert_eq!(document.verdict.word, Word::Held);
     assert!(document.verdict.text.contains("replaced: 1 of 1"), "{}", document.verdict.text);
 }
 
@@ -332,7 +333,7 @@ fn the_verdict_names_the_segment_whose_clock_was_lost() {
     let lost = Event::of(EventKind::SyncLost, StreamId::NONE, 0);
     rows.events.push(EventRow { time: us(3_000_000), node: NodeId(1), event: lost });
     let document = run_report(&meta, &summarise(&meta, &rows), &rows);
-    assert_eq!(document.verdict.held, Held::No, "every frame on the healthy segment was in time");
+    assert_eq!(document.verdict.word, Word::Failed, "every frame on the healthy segment was in time");
     assert!(document.verdict.text.contains("the clock of b was lost on segment backbone"), "{}", document.verdict.text);
 }
 
@@ -432,10 +433,10 @@ fn two_runs_hold_if_both_hold() {
         let first = RunView { meta: &simulated, summary: &a, rows: simulated_rows };
         pair_report(first, RunView { meta: &live, summary: &b, rows: live_rows }).verdict
     };
-    assert_eq!(of(&rows(), &rows()).held, Held::Yes);
-    assert_eq!((of(&late, &rows()).held, of(&rows(), &late).held), (Held::No, Held::No));
+    assert_eq!(of(&rows(), &rows()).word, Word::Held);
+    assert_eq!((of(&late, &rows()).word, of(&rows(), &late).word), (Word::Failed, Word::Failed));
     let interrupted = RunRows { interrupted: true, ..rows() };
-    assert_eq!((of(&interrupted, &rows()).held, of(&interrupted, &late).held), (Held::Mixed, Held::No));
+    assert_eq!((of(&interrupted, &rows()).word, of(&interrupted, &late).word), (Word::NotChecked, Word::Failed));
     let verdict = of(&rows(), &late);
     assert!(verdict.text.starts_with("Simulated: Every deadline held"), "{}", verdict.text);
     assert!(verdict.text.contains("Measured: Deadlines did not hold: 1 of 400"), "{}", verdict.text);

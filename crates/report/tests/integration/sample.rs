@@ -1,8 +1,8 @@
 //! A small document with everything in it, hostile texts included.
 
 use chronoseal_report::{
-    Axis, Bar, BarKind, Block, Cell, Chart, Document, Evidence, Held, Lane, Mark, RangeBound, RangePart, RangeRow,
-    RangeSpread, Ranges, Section, Series, SeriesKind, Table, Timeline, Verdict,
+    Axis, Bar, BarKind, Block, Cell, Chart, Document, Evidence, Lane, Mark, RangeBound, RangePart, RangeRow,
+    RangeSpread, Ranges, Section, Series, SeriesKind, Table, Timeline, Verdict, Word,
 };
 
 pub(crate) const HOSTILE: &str = "</title><script>alert(\"x\")</script><img src=x onerror='y'>&\u{1b}[31m";
@@ -67,7 +67,7 @@ pub(crate) fn document() -> Document {
     Document {
         title: HOSTILE.into(),
         subtitle: HOSTILE.into(),
-        verdict: Verdict { held: Held::Mixed, text: HOSTILE.into(), points: vec![HOSTILE.into()] },
+        verdict: Verdict { word: Word::NotChecked, text: HOSTILE.into(), points: vec![HOSTILE.into()] },
         sections: vec![
             Section::new(HOSTILE)
                 .with(Block::Text(HOSTILE.into()))

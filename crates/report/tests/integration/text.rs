@@ -40,7 +40,7 @@ fn a_long_table_is_shortened_and_nothing_that_warns_is_left_out() {
 fn terminal_text_cannot_steer_the_terminal() {
     assert!(!terminal(&document(), TerminalStyle::default()).contains('\u{1b}'));
     let coloured = terminal(&document(), TerminalStyle { colour: true, width: 80 });
-    assert!(coloured.contains("\u{1b}[1;33mMIXED\u{1b}[0m"));
+    assert!(coloured.contains("\u{1b}[1;33mNOT CHECKED\u{1b}[0m"));
     assert!(!coloured.contains("\u{1b}[31m\u{1b}"));
     let own = ["\u{1b}[1m", "\u{1b}[0m", "\u{1b}[1;33m", "\u{1b}[31m", "\u{1b}[2m"];
     assert_eq!(
@@ -53,7 +53,7 @@ fn terminal_text_cannot_steer_the_terminal() {
 fn json_is_one_object_with_a_version() {
     let value: serde_json::Value = serde_json::from_str(&json(&document())).unwrap();
     assert_eq!(value["schema_version"], 1);
-    assert_eq!(value["verdict"]["held"], "mixed");
+    assert_eq!(value["verdict"]["word"], "not-checked");
     let cell = &value["sections"][0]["blocks"][2]["table"]["rows"][0][1];
     assert_eq!((cell["number"].as_f64(), cell["kind"].as_str()), (Some(12_345.678_9), Some("measured")));
 }

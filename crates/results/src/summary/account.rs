@@ -10,7 +10,10 @@
 //!    missed or lost like any other that does not come.
 //! 4. A slot in which the receiver saw nothing ends the frame sent for that slot. If a frame of that slot has ended in another
 //!    way, the receiver was only too busy to see it in time. If none was sent for it, the slot was not used.
-//! 5. What is left was under way when the run ended, or is unaccounted for.
+//! 5. What is left was under way when the run ended, or is late if its deadline was over by then. What is nowhere is unaccounted for,
+//!    which the program cannot explain.
+//!
+//! A frame that was due and that its sender did not hand over is in the account too: it was not sent, or is still to come.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,18 +22,21 @@ use serde::{Deserialize, Serialize};
 
 use super::copies::Copies;
 use super::displaced::Attacks;
-use crate::{Absence, FrameRow, Outcome, RunMeta, RunRows, StreamMeta};
+use crate::{Absence, Distribution, EndMeta, FrameRow, OnWayRow, Outcome, RunMeta, RunRows, StreamMeta};
 
-/// What became of a stream's frames at one receiver: `sent` is the sum of all the others but [`Self::not_sent`].
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+/// What became of a stream's frames at one receiver: `due` is the sum of all ends.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Account {
     /// Who was to receive them; of a stream that many nodes send to many, all of them together.
     pub receiver: String,
+    /// Frames that were due for it, whether or not they were sent.
+    #[serde(default)]
+    pub due: u64,
     /// Frames that were sent to it, by what their senders told.
     pub sent: u64,
     /// Accepted in time.
     pub in_time: u64,
-    /// Accepted after their slot, or after their deadline.
+    /// Accepted after their slot, or after their deadline; or on their way when the run ended, with their deadline over.
     pub late: u64,
     /// Thrown away, by reason.
     pub discarded: BTreeMap<String, u64>,
@@ -38,25 +44,42 @@ pub struct Account {
     pub missing: u64,
     /// Their place was taken by a frame of an attack, as the trace shows.
     pub replaced: u64,
-    /// Lost without a trace.
+    /// Nobody can say where they are.
     pub unaccounted: u64,
     /// Not in time in cycles that began before start-up was over, whatever became of them.
     pub startup: u64,
-    /// On their way when the run ended.
+    /// On their way when the run ended, or about to be sent.
     pub in_flight: u64,
-    /// Slots after start-up for which its sender sent nothing; these are not among `sent`.
+    /// Due after start-up, and its sender sent nothing; these are not among `sent`.
     pub not_sent: u64,
+    /// From when a frame was due to when this receiver had accepted it, after start-up. `None` if the stream has one receiver only, of
+    /// which its own figures are, or if it accepted none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_to_end: Option<Distribution>,
     /// What became of the copies of frames that are sent several times; these are not among `sent`.
     #[serde(default, skip_serializing_if = "Copies::is_none")]
     pub copies: Copies,
 }
 
 impl Account {
-    /// Frames that were sent less those of which it is known how they ended. It is zero, or a frame ended twice.
+    /// Frames that were due less those of which it is known how they ended. It is zero, or a frame ended twice.
     pub fn balance(&self) -> i64 {
-        let ended = self.in_time + self.late + self.discarded_total() + self.missing + self.replaced;
+        let ended = self.in_time + self.late + self.discarded_total() + self.missing + self.replaced + self.not_sent;
         let open = self.unaccounted + self.startup + self.in_flight;
-        self.sent as i64 - (ended + open) as i64
+        self.due as i64 - (ended + open) as i64
+    }
+
+    /// Why frames were not in time after start-up, and how many.
+    pub fn losses(&self) -> impl Iterator<Item = (&str, u64)> {
+        let own = [
+            ("late", self.late),
+            ("missing", self.missing),
+            ("not-sent", self.not_sent),
+            ("replaced", self.replaced),
+            ("unaccounted", self.unaccounted),
+        ];
+        let discarded = self.discarded.iter().map(|(reason, count)| (reason.as_str(), *count));
+        own.into_iter().chain(discarded).filter(|(_, count)| *count > 0)
     }
 
     /// Thrown away after start-up.
@@ -66,6 +89,7 @@ impl Account {
 
     /// Takes in another account of the same stream.
     pub(super) fn add(&mut self, other: &Self) {
+        self.due += other.due;
         self.sent += other.sent;
         self.in_time += other.in_time;
         self.late += other.late;
@@ -88,6 +112,18 @@ struct Sent {
     time: SimTime,
     sender: NodeId,
     number: u64,
+    due: SimTime,
+}
+
+/// When frames were due that were not sent, by stream.
+#[derive(Clone, Debug, Default)]
+struct NotSent {
+    /// Their senders have not come to them by the end of the run.
+    owed: Vec<SimTime>,
+    /// Their senders had lost the key to protect them with, or the freshness value.
+    withheld: Vec<SimTime>,
+    /// Their senders had no key yet.
+    before_key: u64,
 }
 
 /// What all accounts of one stream need.
@@ -100,6 +136,9 @@ pub(super) struct Ledger<'r> {
     own: BTreeMap<NodeId, Vec<&'r FrameRow>>,
     /// Of frames that were thrown away before they were copied for their receivers.
     on_way: Vec<&'r FrameRow>,
+    not_sent: NotSent,
+    /// Frames that are known to have been somewhere when the run ended.
+    somewhere: Vec<&'r OnWayRow>,
     attacks: Attacks<'r>,
     /// Length of the cycle that the stream's slots repeat in `[ns]`.
     cycle_ns: i64,
@@ -119,7 +158,8 @@ pub(super) fn ledgers<'r>(meta: &'r RunMeta, rows: &'r RunRows, ready_ns: &[i64]
         let index = row.event.stream.index();
         let is_of_sender = |stream: &StreamMeta| stream.is_sent_by(row.node.0);
         if row.event.kind == EventKind::Sent && meta.streams.get(index).is_some_and(is_of_sender) {
-            sent[index].push(Sent { time: row.time, sender: row.node, number: row.event.sequence });
+            let due = row.time - Duration::from_ps(row.event.value.max(0));
+            sent[index].push(Sent { time: row.time, sender: row.node, number: row.event.sequence, due });
         }
     }
     let mut of_stream: Vec<Vec<&FrameRow>> = vec![Vec::new(); meta.streams.len()];
@@ -133,6 +173,13 @@ pub(super) fn ledgers<'r>(meta: &'r RunMeta, rows: &'r RunRows, ready_ns: &[i64]
         end = end.min(SimTime::ZERO + Duration::from_ns(meta.duration_ns));
     }
     let mut attacks = Attacks::by_stream(meta, rows).into_iter();
+    let mut not_sent = not_sent(meta, rows).into_iter();
+    let mut somewhere: Vec<Vec<&OnWayRow>> = vec![Vec::new(); meta.streams.len()];
+    for row in &rows.on_way {
+        if let Some(rows) = somewhere.get_mut(row.stream.index()) {
+            rows.push(row);
+        }
+    }
     let ledger = |(index, (mut sent, of_stream)): (usize, (Vec<Sent>, Vec<&'r FrameRow>))| {
         let stream = &meta.streams[index];
         add_untold(stream, &mut sent, &of_stream);
@@ -140,7 +187,7 @@ pub(super) fn ledgers<'r>(meta: &'r RunMeta, rows: &'r RunRows, ready_ns: &[i64]
         let mut own: BTreeMap<NodeId, Vec<&FrameRow>> = BTreeMap::new();
         let mut on_way = Vec::new();
         for row in of_stream {
-            match (stream.receivers.contains(&row.at.0), row.outcome) {
+            match (stream.receivers.contains(&row.at.0) && row.lost_for.is_none(), row.outcome) {
                 (true, _) => own.entry(row.at).or_default().push(row),
                 (false, Outcome::Discarded(_)) => on_way.push(row),
                 (false, _) => {}
@@ -154,6 +201,8 @@ pub(super) fn ledgers<'r>(meta: &'r RunMeta, rows: &'r RunRows, ready_ns: &[i64]
             sent,
             own,
             on_way,
+            not_sent: not_sent.next().unwrap_or_default(),
+            somewhere: std::mem::take(&mut somewhere[index]),
             attacks: attacks.next().unwrap_or_default(),
             cycle_ns: cycle_ns.unwrap_or(1).max(1),
             ready_ns: ready_ns[index],
@@ -164,12 +213,41 @@ pub(super) fn ledgers<'r>(meta: &'r RunMeta, rows: &'r RunRows, ready_ns: &[i64]
     sent.into_iter().zip(of_stream).enumerate().map(ledger).collect()
 }
 
+/// What senders did not send, by stream.
+fn not_sent(meta: &RunMeta, rows: &RunRows) -> Vec<NotSent> {
+    let mut all = vec![NotSent::default(); meta.streams.len()];
+    let mut keyed: BTreeSet<NodeId> = BTreeSet::new();
+    for row in &rows.events {
+        match row.event.kind {
+            EventKind::KeyInstalled => drop(keyed.insert(row.node)),
+            EventKind::KeyWithdrawn => drop(keyed.remove(&row.node)),
+            EventKind::Withheld => {
+                let index = row.event.stream.index();
+                let is_its = meta.streams.get(index).is_some_and(|stream| stream.is_sent_by(row.node.0));
+                match all.get_mut(index).filter(|_| is_its) {
+                    Some(stream) if meta.group.is_some() && !keyed.contains(&row.node) => stream.before_key += 1,
+                    Some(stream) => stream.withheld.push(row.time),
+                    None => {}
+                }
+            }
+            _ => {}
+        }
+    }
+    for row in &rows.owed {
+        if let Some(stream) = all.get_mut(row.stream.index()) {
+            stream.owed.push(row.due_at);
+        }
+    }
+    all
+}
+
 /// Frames of which their sender told nothing: all, where it tells nothing at all, and those it had no room for.
 fn add_untold(stream: &StreamMeta, sent: &mut Vec<Sent>, rows: &[&FrameRow]) {
     let of_row = |row: &&FrameRow| Sent {
         time: row.sent_at.unwrap_or(row.cycle_start),
         sender: NodeId(stream.sender),
         number: row.sequence,
+        due: row.due_at.or(row.sent_at).unwrap_or(row.cycle_start),
     };
     if sent.is_empty() {
         let mut known = BTreeSet::new();
@@ -231,7 +309,8 @@ impl<'r> Ledger<'r> {
         let receivers = &self.stream.receivers;
         let copies = |sent: &Sent| receivers.iter().filter(|receiver| **receiver != sent.sender.0).count() as u64;
         let receiver = format!("all {}", receivers.len());
-        let mut account = Account { receiver, sent: self.sent.iter().map(copies).sum(), ..Account::default() };
+        let sent = self.sent.iter().map(copies).sum();
+        let mut account = Account { receiver, due: sent, sent, ..Account::default() };
         let told = self.own.values().flatten().filter(|row| row.outcome != Outcome::Unaccounted);
         told.for_each(|row| self.count(&mut account, row.cycle_start, End::Row(row)));
         account.unaccounted = u64::try_from(account.balance()).unwrap_or(0);
@@ -239,9 +318,10 @@ impl<'r> Ledger<'r> {
     }
 
     fn account(&self, receiver: NodeId, name: String) -> Account {
+        let deadline_ns = self.stream.deadline_of(receiver.0);
         let own = self.own.get(&receiver).map_or(&[][..], Vec::as_slice);
         let mut open = Open::new(self);
-        let mut account = Account { receiver: name, sent: self.sent(), ..Account::default() };
+        let mut account = Account { receiver: name, due: self.sent(), sent: self.sent(), ..Account::default() };
 
         let is_end = |row: &&&FrameRow| !matches!(row.outcome, Outcome::Missing | Outcome::Unaccounted);
         if self.stream.is_replicated {
@@ -253,7 +333,7 @@ impl<'r> Ledger<'r> {
                     self.count(&mut account, row.cycle_start, End::Row(row));
                 }
             }
-            for row in &self.on_way {
+            for row in self.on_way.iter().filter(|row| row.lost_for.is_none_or(|lost_for| lost_for == receiver)) {
                 open.end(row);
             }
         }
@@ -268,10 +348,12 @@ impl<'r> Ledger<'r> {
             // What leaves in the first slots of the first cycle would have had to be made before the run began.
             let is_judged = row.cycle_start > SimTime::ZERO && row.cycle_start.since_zero().as_ns() >= self.ready_ns;
             if !is_seen && !open.end_missing(row) && is_judged {
-                account.not_sent += u64::from(!self.is_absent(receiver, row.cycle_start));
+                let is_lost = u64::from(!self.is_absent(receiver, row.cycle_start));
+                (account.due, account.not_sent) = (account.due + is_lost, account.not_sent + is_lost);
             }
         }
-        self.close(&open, receiver, &mut account);
+        self.close(&open, (receiver, deadline_ns), &mut account);
+        self.add_not_sent((receiver, deadline_ns), &mut account);
         account
     }
 
@@ -323,16 +405,42 @@ impl<'r> Ledger<'r> {
         *place += 1;
     }
 
+    /// Counts what was due and not sent.
+    fn add_not_sent(&self, (receiver, deadline_ns): (NodeId, Option<i64>), account: &mut Account) {
+        let is_startup = |due: &SimTime| due.since_zero().as_ns() < self.ready_ns;
+        for due in self.not_sent.owed.iter().filter(|due| !self.is_absent(receiver, **due)) {
+            // Without a deadline it may come as late as its sender comes to it, as long as that is before the next one is due.
+            let limit_ns = deadline_ns.unwrap_or(self.stream.period_ns);
+            let place = match (self.end - *due).as_ns() {
+                _ if is_startup(due) => &mut account.startup,
+                waited if waited < limit_ns => &mut account.in_flight,
+                _ => &mut account.not_sent,
+            };
+            (account.due, *place) = (account.due + 1, *place + 1);
+        }
+        for due in self.not_sent.withheld.iter().filter(|due| !self.is_absent(receiver, **due)) {
+            let place = match is_startup(due) {
+                true => &mut account.startup,
+                false => account.discarded.entry(EventKind::Withheld.name().into()).or_default(),
+            };
+            (account.due, *place) = (account.due + 1, *place + 1);
+        }
+        account.due += self.not_sent.before_key;
+        account.startup += self.not_sent.before_key;
+    }
+
     /// Counts every frame, those without an end included.
-    fn close(&self, open: &Open<'r>, receiver: NodeId, account: &mut Account) {
+    fn close(&self, open: &Open<'r>, (receiver, deadline_ns): (NodeId, Option<i64>), account: &mut Account) {
         let latency = |end: &Option<End<'r>>| match end {
             Some(End::Row(row)) => Some((row.received_at? - row.sent_at?).as_ns()),
             _ => None,
         };
         let longest = open.ends.iter().filter_map(latency).max().unwrap_or(0) + self.stream.period_ns;
-        let bound = self.stream.bound.as_ref().map_or(0, |bound| bound.total_ns);
+        let whole = || self.stream.bound.as_ref().map(|bound| bound.total_ns);
+        let bound = self.stream.end(receiver.0).map_or_else(whole, EndMeta::bound_ns).unwrap_or(0);
         // A frame whose deadline is not over is not late yet; without one it may take as long as frames do, or as it can.
-        let under_way_ns = self.stream.deadline_ns.unwrap_or(longest.max(bound));
+        let under_way_ns = deadline_ns.unwrap_or(longest.max(bound));
+        let somewhere: BTreeSet<usize> = self.somewhere.iter().filter_map(|row| open.place_of(row)).collect();
         // Where frames of a stream do not overtake each other, what one behind it has passed is not under way.
         let accepted: Vec<(usize, SimTime)> = open.accepted().collect();
         let is_in_order = accepted.is_sorted_by_key(|(_, at)| *at);
@@ -340,8 +448,7 @@ impl<'r> Ledger<'r> {
         for (place, (sent, end)) in self.sent.iter().zip(&open.ends).enumerate() {
             let since_cycle = Duration::from_ps(sent.time.as_ps().rem_euclid(self.cycle_ns * 1_000));
             let cycle_start = sent.time - since_cycle;
-            let may_be_under_way =
-                last.is_none_or(|last| place > last) && (self.end - sent.time).as_ns() < under_way_ns;
+            let may_be_under_way = last.is_none_or(|last| place > last) && (self.end - sent.due).as_ns() < under_way_ns;
             match end {
                 // Who waits for the next frame of a stream can call it missing before it has taken as long as it may. Of a frame
                 // that lost copies another can still come: each segment makes new ones, and each receiver has its own.
@@ -352,9 +459,13 @@ impl<'r> Ledger<'r> {
                 }
                 Some(end @ End::Row(row)) => self.count(account, row.cycle_start, *end),
                 Some(end @ End::Replaced) => self.count(account, cycle_start, *end),
-                None if self.is_absent(receiver, sent.time) => account.sent -= 1,
+                None if self.is_absent(receiver, sent.time) => {
+                    (account.due, account.sent) = (account.due - 1, account.sent - 1);
+                }
                 None if cycle_start.since_zero().as_ns() < self.ready_ns => account.startup += 1,
                 None if may_be_under_way => account.in_flight += 1,
+                None if somewhere.contains(&place) && deadline_ns.is_none() => account.in_flight += 1,
+                None if somewhere.contains(&place) => account.late += 1,
                 None => account.unaccounted += 1,
             }
         }
@@ -376,7 +487,8 @@ struct Open<'r> {
     is_numbered: bool,
     is_replicated: bool,
     period_ns: i64,
-    by_number: BTreeMap<u64, usize>,
+    /// Places by number: several, if its sender started anew and began to count again.
+    by_number: BTreeMap<u64, Vec<usize>>,
     /// Numbers of those of which copies are known to be lost, and nothing else.
     by_copies: BTreeSet<u64>,
     /// Those without an end, by time.
@@ -386,12 +498,16 @@ struct Open<'r> {
 impl<'r> Open<'r> {
     fn new(ledger: &'r Ledger<'r>) -> Self {
         let sent = &ledger.sent;
+        let mut by_number: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        for (place, sent) in sent.iter().enumerate() {
+            by_number.entry(sent.number).or_default().push(place);
+        }
         Self {
             ends: vec![None; sent.len()],
             is_numbered: ledger.stream.is_numbered,
             is_replicated: ledger.stream.is_replicated,
             period_ns: ledger.stream.period_ns,
-            by_number: sent.iter().enumerate().map(|(place, sent)| (sent.number, place)).collect(),
+            by_number,
             by_copies: BTreeSet::new(),
             by_time: sent.iter().enumerate().map(|(place, sent)| (sent.time, place)).collect(),
             sent,
@@ -420,10 +536,28 @@ impl<'r> Open<'r> {
         [before, after].map(|found| found.map(|(_, place)| *place))
     }
 
+    /// The frame with a number that was on its way at a time: of several the last one sent before.
+    fn numbered(&self, number: u64, at: Option<SimTime>) -> Option<usize> {
+        let places = self.by_number.get(&number)?;
+        let is_before = |place: &&usize| at.is_none_or(|at| self.sent[**place].due <= at);
+        places.iter().rfind(is_before).or(places.first()).copied()
+    }
+
+    /// Which of them a frame is that was somewhere when the run ended.
+    fn place_of(&self, row: &OnWayRow) -> Option<usize> {
+        match row.sequence.filter(|_| self.is_numbered) {
+            Some(sequence) => self.numbered(sequence, None),
+            None => self.around(row.sent_at)[0],
+        }
+    }
+
     /// The frame a row is about gets its end. False if it has one, or if there is none.
     fn end(&mut self, row: &'r FrameRow) -> bool {
         let place = match self.is_numbered {
-            true => self.by_number.get(&row.sequence).copied().filter(|place| self.ends[*place].is_none()),
+            true => {
+                let at = row.sent_at.or(row.received_at).unwrap_or(row.cycle_start);
+                self.numbered(row.sequence, Some(at)).filter(|place| self.ends[*place].is_none())
+            }
             false => self.around(row.sent_at.unwrap_or(row.cycle_start)).into_iter().flatten().next(),
         };
         place.map(|place| self.set(place, End::Row(row))).is_some()
@@ -433,9 +567,9 @@ impl<'r> Open<'r> {
     fn end_missing(&mut self, row: &'r FrameRow) -> bool {
         let place = match row.slot_start {
             // It was sent, whatever became of it.
-            None => match self.by_number.get(&row.sequence) {
-                Some(place) if self.ends[*place].is_some() => return true,
-                place => place.copied(),
+            None => match self.numbered(row.sequence, Some(row.cycle_start)) {
+                Some(place) if self.ends[place].is_some() => return true,
+                place => place,
             },
             Some(slot) => {
                 let distance = |place: &usize| (self.sent[*place].time - slot).as_ns().abs();

@@ -9,7 +9,7 @@ pub const CLOCK_DIFFERENCE: &str = "largest difference of clocks";
 pub const CLOCK_OFFSET: &str = "largest offset from its grandmaster of ";
 
 /// A segment of the description each, with what the rows say of it.
-pub(super) fn segments(meta: &RunMeta, rows: &RunRows) -> Vec<SegmentSummary> {
+pub(super) fn segments(meta: &RunMeta, rows: &RunRows, passed_ns: i64) -> Vec<SegmentSummary> {
     let of_segment = |number: usize| {
         let mut found: Vec<SeriesSummary> = Vec::new();
         for series in rows.segments.iter().filter(|series| usize::from(series.segment) == number) {
@@ -19,7 +19,7 @@ pub(super) fn segments(meta: &RunMeta, rows: &RunRows) -> Vec<SegmentSummary> {
             });
             found[place].add(series);
         }
-        found.iter_mut().for_each(|series| series.share_of(meta.duration_ns));
+        found.iter_mut().for_each(|series| series.share_of(passed_ns));
         found
     };
     let known = meta.segments.iter().enumerate();
@@ -60,12 +60,12 @@ impl SeriesSummary {
     }
 
     /// Time that was used is a share of the time there was.
-    fn share_of(&mut self, duration_ns: i64) {
+    fn share_of(&mut self, passed_ns: i64) {
         if self.unit != "ns" || self.name == CLOCK_DIFFERENCE || self.name.starts_with(CLOCK_OFFSET) {
             return;
         }
         let share = |used_ns: i64, of_ns: i64| used_ns as f64 / of_ns.max(1) as f64;
-        self.share = Some(share(self.total, duration_ns));
+        self.share = Some(share(self.total, passed_ns));
         self.share_max = self.window_max.zip(self.window_ns).map(|(used_ns, of_ns)| share(used_ns, of_ns));
     }
 }

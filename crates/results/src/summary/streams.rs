@@ -1,6 +1,6 @@
 //! What became of each stream's frames.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::{NodeId, SimTime, StreamId};
 
@@ -64,11 +64,16 @@ struct Spreads {
     residence: Samples,
     tx: Samples,
     rx: Samples,
+    /// Of each receiver `[ns]`.
+    by_receiver: BTreeMap<NodeId, Vec<i64>>,
 }
 
 impl Spreads {
     fn add(&mut self, row: &FrameRow) {
         self.end_to_end.push(row.due_at, row.accepted_at, row.stalled);
+        if let Some(latency) = row.latency() {
+            self.by_receiver.entry(row.at).or_default().push(latency.as_ns());
+        }
         self.residence.push(row.arrived_at, row.departed_at, row.stalled);
         self.rx.push(row.slot_start, row.departed_at, row.stalled);
         // The copies for several receivers share one arrival.
@@ -94,8 +99,14 @@ pub(super) fn streams(meta: &RunMeta, rows: &RunRows, clocks: &[ClockSummary]) -
     }
     let ledgers = account::ledgers(meta, rows, &ready_ns);
     (meta.streams.iter().zip(ledgers).zip(spreads).zip(ready_ns.iter().copied()))
-        .map(|(((stream, ledger), spreads), ready_ns)| {
-            let receivers = ledger.accounts(meta);
+        .map(|(((stream, ledger), mut spreads), ready_ns)| {
+            let mut receivers = ledger.accounts(meta);
+            if stream.senders.is_none() && stream.receivers.len() > 1 {
+                for (account, receiver) in receivers.iter_mut().zip(&stream.receivers) {
+                    let samples = spreads.by_receiver.get_mut(&NodeId(*receiver));
+                    account.end_to_end = samples.and_then(|samples| Distribution::of(samples));
+                }
+            }
             let mut all = if receivers.is_empty() { ledger.of_nobody() } else { Account::default() };
             receivers.iter().for_each(|account| all.add(account));
             StreamSummary {
@@ -104,6 +115,7 @@ pub(super) fn streams(meta: &RunMeta, rows: &RunRows, clocks: &[ClockSummary]) -
                 is_judged: stream.is_judged,
                 is_lossy: stream.is_lossy,
                 ready_ns,
+                due: all.due,
                 sent: ledger.sent(),
                 delivered: all.in_time,
                 late: all.late,

@@ -42,6 +42,7 @@ pub(crate) fn meta() -> RunMeta {
             replayable: false,
             authenticated: true,
             is_opened_on_way: false,
+            ends: Vec::new(),
             deadline_ns: None,
             bound: None,
             unbounded: None,
@@ -106,6 +107,7 @@ pub(crate) fn delivered(k: i64) -> FrameRow {
         accepted_at: Some(us(slot + 20)),
         outcome: Outcome::Delivered,
         stalled: false,
+        lost_for: None,
     }
 }
 
@@ -159,6 +161,8 @@ pub(crate) fn rows(cycles: i64) -> RunRows {
             series(0, "busy", "ns", None, &[16]),
         ],
         interrupted: false,
+        owed: Vec::new(),
+        on_way: Vec::new(),
         absences: Vec::new(),
     }
 }

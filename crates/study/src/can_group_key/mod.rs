@@ -13,7 +13,7 @@ mod traffic;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chronoseal_report::{Block, Document, Held, Section, Verdict};
+use chronoseal_report::{Block, Document, Section, Verdict, Word};
 use chronoseal_runner::{suite_cost, versions};
 
 use self::exchange::Judged;
@@ -149,14 +149,14 @@ impl Findings {
         // A count is exact. A measured total that is not met, and a bound that is passed, take the yes away.
         let off: Vec<&Judged> = self.totals.iter().filter(|total| total.reproduces == Reproduces::No).collect();
         let whole = self.within.0 == self.within.1 && off.is_empty();
-        let held = match (self.frames_agree && !self.interrupted, whole) {
-            (true, true) => Held::Yes,
-            (true, false) => Held::Mixed,
-            (false, _) => Held::No,
+        let word = match (self.frames_agree && !self.interrupted, whole) {
+            (true, true) => Word::Held,
+            (true, false) => Word::NotProven,
+            (false, _) => Word::Failed,
         };
-        let text = match held {
-            Held::Yes => "The source's exchanges, frame counts and bounds hold when its protocol is executed.".into(),
-            Held::Mixed => {
+        let text = match word {
+            Word::Held => "The source's exchanges, frame counts and bounds hold when its protocol is executed.".into(),
+            Word::NotProven => {
                 let mut parts = Vec::new();
                 if self.within.0 != self.within.1 {
                     parts.push("some of its bounds on whole groups do not".to_owned());
@@ -169,8 +169,8 @@ impl Findings {
                 }
                 format!("The source's frame counts hold when its protocol is executed; {}.", parts.join(", and "))
             }
-            Held::No if self.interrupted => "The study was stopped before its end; what is there is marked.".into(),
-            Held::No | Held::Broken | Held::NotBounded => {
+            Word::Failed if self.interrupted => "The study was stopped before its end; what is there is marked.".into(),
+            Word::Failed | Word::Broken | Word::Worse | Word::NotChecked => {
                 "A count of frames on the bus differs from the source.".to_owned()
             }
         };
@@ -206,6 +206,6 @@ impl Findings {
                 self.late.0, self.late.1
             ));
         }
-        Verdict { held, text, points }
+        Verdict { word, text, points }
     }
 }

@@ -9,7 +9,7 @@ mod tables;
 
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_report::{Block, Document, Held, Section, Verdict};
+use chronoseal_report::{Block, Document, Section, Verdict, Word};
 use chronoseal_runner::versions;
 
 use self::further::Further;
@@ -114,16 +114,16 @@ fn verdict(cells: &[Compared]) -> Verdict {
     let is_whole = cells.iter().all(|cell| cell.simulated.is_some());
     let asked = cells.iter().filter(|cell| cell.tolerance().is_some()).count();
     let misses: Vec<String> = cells.iter().flat_map(Compared::misses).collect();
-    let (held, text) = match (is_whole, misses.is_empty()) {
-        (false, _) => (Held::Mixed, "The run was stopped before all of Table 3 was simulated.".to_owned()),
+    let (word, text) = match (is_whole, misses.is_empty()) {
+        (false, _) => (Word::NotChecked, "The run was stopped before all of Table 3 was simulated.".to_owned()),
         (true, true) => (
-            Held::Yes,
+            Word::Held,
             format!(
                 "The {asked} cells of Table 3 that the model speaks of are reproduced within the tolerances set before."
             ),
         ),
         (true, false) => (
-            Held::Mixed,
+            Word::NotProven,
             format!("Most of the {asked} cells that the model speaks of are reproduced, and some are not."),
         ),
     };
@@ -131,7 +131,7 @@ fn verdict(cells: &[Compared]) -> Verdict {
         "Asked for: RC within 5 % of the mean, and of the standard deviation within 3 % on a saturated network, 1472 B at 100 % left out; TTE within 15 % and 10 %; BE on a saturated network within 20 % of the mean, with losses at the source's sizes.".to_owned(),
     ];
     points.extend(misses);
-    Verdict { held, text, points }
+    Verdict { word, text, points }
 }
 
 #[cfg(test)]
@@ -181,7 +181,7 @@ mod tests {
             agent_command: None,
         };
         let outcome = run(&options, &AtomicBool::new(true), &mut |_, _| {}).expect("a report all the same");
-        assert_eq!(outcome.document.verdict.held, Held::Mixed);
+        assert_eq!(outcome.document.verdict.word, Word::NotChecked);
         assert!(outcome.document.verdict.text.contains("stopped"), "{}", outcome.document.verdict.text);
         assert!(outcome.document.sections.len() > 8);
     }

@@ -280,6 +280,7 @@ mod tests {
             accepted_at: None,
             outcome,
             stalled: false,
+            lost_for: None,
         }
     }
 

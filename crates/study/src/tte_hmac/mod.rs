@@ -14,7 +14,7 @@ use chronoseal_analysis::candidates;
 use chronoseal_check::candidate_table;
 use chronoseal_core::Duration;
 use chronoseal_plan::Accounting;
-use chronoseal_report::{Block, Cell, Document, Evidence, Held, Section, Table, Verdict};
+use chronoseal_report::{Block, Cell, Document, Evidence, Section, Table, Verdict, Word};
 use chronoseal_results::RunSummary;
 use chronoseal_runner::{CostTable, processor_cost, versions};
 
@@ -132,28 +132,30 @@ fn verdict(findings: &Findings, live: &Live) -> Verdict {
         (None, true) => "Live rows are measurements of this host, with real frames between real processes; stalls of the host are counted, not hidden.".into(),
     });
     let tag_costs_a_frame = findings.frames.is_some_and(|[plain, tagged, ..]| plain != tagged);
-    let held = if tag_costs_a_frame || !findings.counts_agree || !findings.simulated_forger_stopped {
-        Held::No
+    let word = if tag_costs_a_frame || !findings.counts_agree || !findings.simulated_forger_stopped {
+        Word::Failed
     } else if findings.frames.is_none() || !is_measured {
-        Held::Mixed
+        Word::NotChecked
     } else if findings.measured_forger_stopped {
-        Held::Yes
+        Word::Held
     } else {
-        Held::No
+        Word::Failed
     };
-    let text = match held {
-        Held::Yes => {
+    let text = match word {
+        Word::Held => {
             "The published main result holds: the tag costs no frame. What a forger still gets through is counted here."
         }
-        Held::Mixed if findings.frames.is_none() => {
+        Word::NotChecked if findings.frames.is_none() => {
             "The run was stopped: what it came to agrees with the published main result, the rest is open."
         }
-        Held::Mixed => "The published main result holds on paper and in the simulator; it was not fully measured here.",
-        Held::No | Held::Broken | Held::NotBounded => {
+        Word::NotChecked => {
+            "The published main result holds on paper and in the simulator; it was not fully measured here."
+        }
+        Word::Failed | Word::Broken | Word::Worse | Word::NotProven => {
             "Something does not hold: the tag costs a frame, a count differs from its formula, or a frame that must be stopped was accepted."
         }
     };
-    Verdict { held, text: text.into(), points }
+    Verdict { word, text: text.into(), points }
 }
 
 /// The counts the verdict speaks of, by simulation with every byte and tag.

@@ -2,7 +2,7 @@
 
 use chronoseal_check::Checked;
 use chronoseal_plan::{Plan, SegmentId};
-use chronoseal_report::{Block, Cell, Document, Held, Section, Table, Verdict};
+use chronoseal_report::{Block, Cell, Document, Section, Table, Verdict, Word};
 
 use crate::kind;
 
@@ -21,7 +21,7 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Checked> {
     let document = Document {
         title: format!("Check of {}", plan.name),
         subtitle: "Bounded by analysis; nothing was run.".into(),
-        verdict: Verdict { held: Held::Yes, text, points: plan.notes.clone() },
+        verdict: Verdict { word: Word::Held, text, points: plan.notes.clone() },
         sections: vec![Section::new("Segment").with(Block::Table(table))],
         environment: Vec::new(),
     };

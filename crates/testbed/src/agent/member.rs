@@ -108,6 +108,10 @@ impl Member {
             return Ok(());
         }
         self.launches.clear();
+        let now = self.oscillator.local(self.clock.now());
+        while let Some((stream, due)) = self.node.owed(now) {
+            self.log.owed.push((stream.0, self.oscillator.sim(due).as_ps()));
+        }
         self.handle(Input::Command(Command::Stop))
     }
 

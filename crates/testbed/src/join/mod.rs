@@ -8,9 +8,9 @@ mod rows;
 mod tests;
 mod ways;
 
-use chronoseal_core::EventKind;
+use chronoseal_core::{EventKind, SimTime, StreamId};
 use chronoseal_media::medium::Attachment;
-use chronoseal_results::RunRows;
+use chronoseal_results::{OwedRow, RunRows};
 
 use self::rows::Table;
 use self::ways::Ways;
@@ -103,6 +103,12 @@ fn collect_events(
         let Some(log) = log else { continue };
         rows.events.extend(log.event_rows(agent.node));
         rows.work.extend(log.work_rows(agent.node, &mut names));
+        let owed = |(stream, due_ps): &(u16, i64)| OwedRow {
+            node: agent.node,
+            stream: StreamId(*stream),
+            due_at: SimTime::from_ps(*due_ps),
+        };
+        rows.owed.extend(log.owed.iter().map(owed));
     }
     // Stable, so that each node's events stay in its own order.
     rows.events.sort_by_key(|row| row.time);

@@ -89,6 +89,7 @@ impl<'a> Table<'a> {
             accepted_at: None,
             outcome: Outcome::Unaccounted,
             stalled: false,
+            lost_for: None,
         }
     }
 
@@ -275,6 +276,7 @@ impl<'a> Table<'a> {
             accepted_at: None,
             outcome: Outcome::Unaccounted,
             stalled: self.stalls.overlap(at, at),
+            lost_for: None,
         }
     }
 

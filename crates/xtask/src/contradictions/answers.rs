@@ -27,7 +27,7 @@ pub(super) struct Binary {
 pub(super) enum Word {
     Held,
     Broken,
-    NotBounded,
+    NotProven,
     /// The scenario is not accepted at all.
     Refused,
 }
@@ -100,7 +100,7 @@ impl Binary {
     fn look(&self, path: &Path, phase: u32) -> Answer {
         let (word, checked) = self.check(path);
         // What is refused is never run, whatever else is said of it.
-        let held = matches!(word, Word::Broken | Word::NotBounded).then(|| held_streams(&checked));
+        let held = matches!(word, Word::Broken | Word::NotProven).then(|| held_streams(&checked));
         let in_part = held.as_ref().is_some_and(|streams| !streams.is_empty());
         let mut answer = Answer { word, in_part, contradiction: None };
         if let Some(said) = checked["crashed"].as_str() {
@@ -121,7 +121,7 @@ impl Binary {
             // A schedule that does not fit has bounds of what is elsewhere.
             (_, Some(2)) => Word::Refused,
             (Some("held"), _) => Word::Held,
-            (Some("not-bounded"), _) => Word::NotBounded,
+            (Some("not-proven"), _) => Word::NotProven,
             (Some(_), _) => Word::Broken,
             // A build that has no word says with its status whether everything holds.
             (None, Some(0)) => Word::Held,
@@ -202,7 +202,7 @@ impl Binary {
             }
         }
         // An older build may say that a run failed in another way.
-        (held.is_none() && changed.is_empty() && run["held"] == "no")
+        (held.is_none() && changed.is_empty() && run["word"] == "failed")
             .then(|| found(Kind::Lost, run["verdict"].to_string()))
             .flatten()
     }

@@ -326,7 +326,7 @@ impl Shares {
         let share = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
         let asked = self.asked();
         let mut text = format!("{asked} scenarios, and {} that do not fit or are refused\n", count(Word::Refused));
-        for (word, name) in [(Word::Held, "HELD"), (Word::Broken, "BROKEN"), (Word::NotBounded, "NOT BOUNDED")] {
+        for (word, name) in [(Word::Held, "HELD"), (Word::Broken, "BROKEN"), (Word::NotProven, "NOT PROVEN")] {
             text += &format!("  {:5.1} %  {name}\n", share(count(word), asked));
         }
         let of = |counts: &BTreeMap<usize, u64>, place: usize| counts.get(&place).copied().unwrap_or(0);
@@ -370,7 +370,7 @@ mod tests {
             shares.add("tasks = [\nfailures = [", word);
         }
         shares.add("driver = {", Word::Held);
-        shares.add("hold = true", Word::NotBounded);
+        shares.add("hold = true", Word::NotProven);
         let table = shares.table();
         assert!(table.contains("5 scenarios, and 1 that do not fit"), "{table}");
         assert!(table.contains("   66.7 %  tasks") && table.contains("   33.3 %  driver jitter"), "{table}");

@@ -138,7 +138,7 @@ pub(crate) fn run(options: &Fleet, printer: &Printer) -> Result<Status, Trouble>
     if interrupted {
         printer.note("interrupted: the table holds the runs that were finished");
     }
-    Ok(if interrupted { Status::Failed } else { Status::Held })
+    Ok(if interrupted { Status::Unproven } else { Status::Held })
 }
 
 /// Where the vehicles come from. A trace is read here as well, for how long it is and what is wrong with it.

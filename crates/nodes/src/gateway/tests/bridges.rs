@@ -61,6 +61,7 @@ fn a_frame_that_finds_the_queue_full_is_lost_and_told() {
     frames[..3].iter().for_each(|frame| gateway.hear(1, frame));
     assert_eq!(gateway.said(), frames[..2]);
     let full = Event::of(EventKind::Discarded(DiscardReason::QueueFull), StreamId::NONE, 0);
+    let full = Event { value: 2, ..full };
     assert_eq!(std::mem::take(&mut gateway.events), [full]);
     // The other direction has a queue of its own.
     gateway.put(2, Input::Frame { port: PortId(1), rx_at: at_ms(2), bytes: &frames[3] });

@@ -5,6 +5,7 @@ fn accounts_taken_together_hold_what_each_holds() {
     let discarded = |reason: &str, count| BTreeMap::from([(reason.to_owned(), count)]);
     let one = Account {
         receiver: String::new(),
+        due: 36,
         sent: 29,
         in_time: 2,
         late: 3,
@@ -15,6 +16,7 @@ fn accounts_taken_together_hold_what_each_holds() {
         startup: 6,
         in_flight: 6,
         not_sent: 7,
+        end_to_end: None,
         copies: Copies { eliminated: 1, lost: 2, repeated: 3 },
     };
     assert_eq!(one.balance(), 0);
@@ -24,6 +26,7 @@ fn accounts_taken_together_hold_what_each_holds() {
     all.add(&Account { discarded: discarded("tag-mismatch", 4), ..one });
     let both = Account {
         receiver: String::new(),
+        due: 72,
         sent: 58,
         in_time: 4,
         late: 6,
@@ -34,6 +37,7 @@ fn accounts_taken_together_hold_what_each_holds() {
         startup: 12,
         in_flight: 12,
         not_sent: 14,
+        end_to_end: None,
         copies: Copies { eliminated: 2, lost: 4, repeated: 6 },
     };
     assert_eq!((all.balance(), all), (0, both));
