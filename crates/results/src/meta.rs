@@ -198,7 +198,7 @@ impl EndMeta {
 /// So many frames of a stream may fail to arrive in time for a reason.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Allowance {
-    /// As accounts name it: `late`, `missing`, `replaced`, `unaccounted`, `not-sent`, or why a frame was thrown away.
+    /// As accounts name it: `late`, `missing`, `replaced`, `unaccounted`, `not-sent`, `overdue`, `withheld`, or why a frame was thrown away.
     pub reason: String,
     /// At most, over the whole run; one for each receiver of a frame.
     pub copies: u64,

@@ -85,8 +85,11 @@ pub struct StreamSummary {
     pub sent: u64,
     /// Accepted in time.
     pub delivered: u64,
-    /// Accepted after their slot, or after their deadline; or on their way when the run ended, with their deadline over.
+    /// Accepted after their slot, or after their deadline.
     pub late: u64,
+    /// On their way when the run ended, with their deadline over.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub overdue: u64,
     /// Sent for a slot in which the receiver saw nothing.
     pub missing: u64,
     /// Due after start-up, and nothing was sent.
@@ -379,6 +382,7 @@ impl StreamSummary {
     pub fn losses(&self) -> impl Iterator<Item = (&str, u64)> {
         let own = [
             ("late", self.late),
+            ("overdue", self.overdue),
             ("missing", self.missing),
             ("not-sent", self.not_sent),
             ("replaced", self.replaced),

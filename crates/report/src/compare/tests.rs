@@ -26,6 +26,7 @@ fn run(p50_ns: i64, p99_ns: i64, lost: u64) -> RunSummary {
         sent: 1000,
         delivered: 1000 - lost,
         late: 0,
+        overdue: 0,
         missing: lost,
         unaccounted: 0,
         in_flight: 0,

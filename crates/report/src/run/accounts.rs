@@ -17,6 +17,7 @@ pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
         .numbers("due", "")
         .numbers("in time", "")
         .numbers("late", "")
+        .numbers("overdue", "")
         .words("thrown away")
         .numbers("missing", "")
         .numbers("not sent", "")
@@ -61,6 +62,7 @@ pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
             due,
             plain(account.in_time),
             unwanted(account.late),
+            unwanted(account.overdue),
             discarded,
             unwanted(account.missing),
             unwanted(account.not_sent),

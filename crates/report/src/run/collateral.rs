@@ -60,7 +60,8 @@ pub(super) fn collateral(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -
         }
     }
     for (id, stream) in (0..).map(StreamId).zip(&summary.streams) {
-        let losses: Vec<(&str, u64)> = stream.losses().filter(|(reason, _)| *reason != "late").collect();
+        let losses: Vec<(&str, u64)> =
+            stream.losses().filter(|(reason, _)| !matches!(*reason, "late" | "overdue")).collect();
         let lost: u64 = losses.iter().map(|(_, count)| count).sum();
         let why = losses.iter().map(|(reason, count)| {
             let at = places.get(&(id, *reason)).map(|at| listed(meta, at)).unwrap_or_default();
@@ -72,7 +73,7 @@ pub(super) fn collateral(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -
             Cell::text(&stream.name),
             Cell::count(stream.due.saturating_sub(stream.startup + stream.in_flight)).from(kind),
             Cell::count(stream.delivered).from(kind),
-            bad(stream.late),
+            bad(stream.late + stream.overdue),
             bad(lost),
             Cell::text(if why.is_empty() { "nothing was lost".to_owned() } else { why.join("; ") }),
         ]);

@@ -10,7 +10,7 @@
 //!    missed or lost like any other that does not come.
 //! 4. A slot in which the receiver saw nothing ends the frame sent for that slot. If a frame of that slot has ended in another
 //!    way, the receiver was only too busy to see it in time. If none was sent for it, the slot was not used.
-//! 5. What is left was under way when the run ended, or is late if its deadline was over by then. What is nowhere is unaccounted for,
+//! 5. What is left was under way when the run ended, or is overdue if its deadline was over by then. What is nowhere is unaccounted for,
 //!    which the program cannot explain.
 //!
 //! A frame that was due and that its sender did not hand over is in the account too: it was not sent, or is still to come.
@@ -36,8 +36,11 @@ pub struct Account {
     pub sent: u64,
     /// Accepted in time.
     pub in_time: u64,
-    /// Accepted after their slot, or after their deadline; or on their way when the run ended, with their deadline over.
+    /// Accepted after their slot, or after their deadline.
     pub late: u64,
+    /// On their way when the run ended, with their deadline over.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub overdue: u64,
     /// Thrown away, by reason.
     pub discarded: BTreeMap<String, u64>,
     /// Sent for a slot in which the receiver saw nothing, or begun and never whole.
@@ -64,7 +67,13 @@ pub struct Account {
 impl Account {
     /// Frames that were due less those of which it is known how they ended. It is zero, or a frame ended twice.
     pub fn balance(&self) -> i64 {
-        let ended = self.in_time + self.late + self.discarded_total() + self.missing + self.replaced + self.not_sent;
+        let ended = self.in_time
+            + self.late
+            + self.overdue
+            + self.discarded_total()
+            + self.missing
+            + self.replaced
+            + self.not_sent;
         let open = self.unaccounted + self.startup + self.in_flight;
         self.due as i64 - (ended + open) as i64
     }
@@ -73,6 +82,7 @@ impl Account {
     pub fn losses(&self) -> impl Iterator<Item = (&str, u64)> {
         let own = [
             ("late", self.late),
+            ("overdue", self.overdue),
             ("missing", self.missing),
             ("not-sent", self.not_sent),
             ("replaced", self.replaced),
@@ -93,6 +103,7 @@ impl Account {
         self.sent += other.sent;
         self.in_time += other.in_time;
         self.late += other.late;
+        self.overdue += other.overdue;
         self.missing += other.missing;
         self.replaced += other.replaced;
         self.unaccounted += other.unaccounted;
@@ -465,7 +476,7 @@ impl<'r> Ledger<'r> {
                 None if cycle_start.since_zero().as_ns() < self.ready_ns => account.startup += 1,
                 None if may_be_under_way => account.in_flight += 1,
                 None if somewhere.contains(&place) && deadline_ns.is_none() => account.in_flight += 1,
-                None if somewhere.contains(&place) => account.late += 1,
+                None if somewhere.contains(&place) => account.overdue += 1,
                 None => account.unaccounted += 1,
             }
         }

@@ -119,6 +119,7 @@ pub(super) fn streams(meta: &RunMeta, rows: &RunRows, clocks: &[ClockSummary]) -
                 sent: ledger.sent(),
                 delivered: all.in_time,
                 late: all.late,
+                overdue: all.overdue,
                 missing: all.missing,
                 not_sent: all.not_sent,
                 unaccounted: all.unaccounted,

@@ -8,7 +8,7 @@ use crate::problem::Code;
 use crate::source::at;
 
 /// Why a frame is not in time without having been thrown away.
-const WITHOUT_DISCARD: [&str; 5] = ["late", "missing", "not-sent", "replaced", "unaccounted"];
+const WITHOUT_DISCARD: [&str; 7] = ["late", "missing", "not-sent", "overdue", "replaced", "unaccounted", "withheld"];
 
 impl Context<'_> {
     /// What the scenario allows, by stream of the plan.
