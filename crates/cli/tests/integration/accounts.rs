@@ -1,0 +1,81 @@
+//! Every frame that was due has one end at each receiver, whatever happens to senders, queues and gateways.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::support::Bench;
+
+/// What a run of a scenario in `tests/accounts` says, and an end of one of its streams at one receiver: how many were due, and some of
+/// what became of them.
+struct Case {
+    file: &'static str,
+    word: &'static str,
+    end: (&'static str, &'static str, u64, &'static [(&'static str, u64)]),
+}
+
+const fn case(
+    file: &'static str,
+    word: &'static str,
+    end: (&'static str, &'static str, u64, &'static [(&'static str, u64)]),
+) -> Case {
+    Case { file, word, end }
+}
+
+const CASES: [Case; 18] = [
+    // Senders whose processors never come to a frame.
+    case("h1-starved.toml", "failed", ("slow", "r", 101, &[("not_sent", 99)])),
+    case("h2-starved-can.toml", "failed", ("slow", "r", 101, &[("overdue", 65), ("not_sent", 33)])),
+    case("h3-starved-gateway.toml", "failed", ("fast", "r", 500, &[("queue-full", 77)])),
+    case("a3.json", "failed", ("s3", "can0-n0", 40, &[("not_sent", 39)])),
+    // What is on its way at the end is judged by the deadline of its own receiver.
+    case("b1-min.toml", "held", ("s", "r2", 11, &[("in_time", 10), ("in_flight", 1)])),
+    case("b1.json", "held", ("s3", "gw1", 40, &[])),
+    case("c1.json", "held", ("s2", "eth0-n1", 100, &[])),
+    case("e1.json", "held", ("s5", "gw0", 40, &[])),
+    case("held-then-failed-short-run.toml", "not-checked", ("image", "b", 1, &[("in_flight", 1)])),
+    // A loss ends the copies of the branch where it happened.
+    case("f1.toml", "failed", ("s", "g", 100, &[("in_time", 100)])),
+    case("d1.json", "failed", ("s0", "eth1-n1", 400, &[("in_time", 399), ("in_flight", 1)])),
+    case("account-gateway.toml", "failed", ("s9", "g0", 250, &[("in_time", 250)])),
+    // A source that starts anew counts from the beginning again.
+    case("a1-min.toml", "held", ("s", "a", 40, &[("in_time", 40)])),
+    case("a1.json", "failed", ("s2", "eth0-n1", 80, &[("not_sent", 2)])),
+    case("b4.json", "held", ("s0", "can0-n1", 37, &[("in_time", 37)])),
+    // What waits for a bus that has no time for it.
+    case("overload-unaccounted.toml", "failed", ("s8", "b0n1", 100, &[("overdue", 99)])),
+    case("held-recording.toml", "failed", ("s0", "b", 10, &[("in_time", 10)])),
+    case("b2.json", "held", ("s1", "can0-n0", 10, &[])),
+];
+
+/// How many copies of an account came to an end, by its name.
+fn count(account: &Value, name: &str) -> u64 {
+    account[name].as_u64().or(account["discarded"][name].as_u64()).unwrap_or(0)
+}
+
+#[test]
+fn every_frame_that_was_due_has_one_end_at_each_receiver() {
+    for Case { file, word, end: (name, receiver, due, ends) } in CASES {
+        let bench = Bench::new();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/accounts").join(file);
+        bench.write(file, std::fs::read_to_string(source).unwrap());
+        let run = bench.say(&["run", file, "--no-store", "--quiet", "--format", "json"]).json();
+        assert_eq!(run["word"], word, "{file}: {}", run["verdict"]);
+        let accounts = |stream: &Value| stream["receivers"].as_array().unwrap().clone();
+        let streams = run["summary"]["streams"].as_array().unwrap();
+        for account in streams.iter().flat_map(accounts) {
+            const OWN: [&str; 8] =
+                ["in_time", "late", "overdue", "missing", "replaced", "startup", "in_flight", "not_sent"];
+            let discarded: u64 = account["discarded"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+            let sum = discarded + OWN.iter().map(|name| count(&account, name)).sum::<u64>();
+            assert_eq!(count(&account, "due"), sum, "{file}: {account}");
+            assert_eq!(count(&account, "unaccounted"), 0, "{file}: {account}");
+        }
+        let stream = streams.iter().find(|stream| stream["name"] == name).unwrap();
+        let account = accounts(stream).into_iter().find(|account| account["receiver"] == receiver).unwrap();
+        assert_eq!(count(&account, "due"), due, "{file}: {account}");
+        for (end, copies) in ends {
+            assert_eq!(count(&account, end), *copies, "{file}: {account}");
+        }
+    }
+}
