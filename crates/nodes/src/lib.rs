@@ -45,6 +45,7 @@
 
 mod any_node;
 pub mod attacker;
+mod by_time;
 pub mod can_attacker;
 pub mod can_station;
 pub mod clock;

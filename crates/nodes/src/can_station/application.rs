@@ -17,6 +17,7 @@ use super::segmented::{Message, Next, Origin, Segmented};
 use super::synchronisation::{Due, Synchronisation};
 use super::talker::Talker;
 use super::{PORT, transmit};
+use crate::by_time::ByTime;
 use crate::container::Containers;
 use crate::gateway::Pdu;
 use crate::protection::{Protection, ProtectionError};
@@ -67,7 +68,11 @@ enum Addressee {
 pub(super) struct Application {
     pub(super) base: NodeBase<VecDeque<Event>>,
     talkers: Vec<Talker>,
+    /// When the next message of each talker is due.
+    talking: ByTime,
     listeners: Vec<Listener>,
+    /// When each listener has waited too long, if it looks after that.
+    waiting: ByTime,
     by_id: BTreeMap<CanId, Addressee>,
     containers: Containers,
     replays: Vec<Replay>,
@@ -107,7 +112,9 @@ impl Application {
         Ok(Self {
             base: NodeBase::new(0..PORT.0 + 1).giving_tokens(),
             talkers,
+            talking: ByTime::default(),
             listeners,
+            waiting: ByTime::default(),
             by_id,
             containers,
             replays: config.replays.into_iter().map(Replay::new).collect(),
@@ -142,15 +149,18 @@ impl Application {
             Command::Start => {
                 self.started_at = Some(now);
                 self.segmented.start();
-                for talker in &mut self.talkers {
+                for (index, talker) in self.talkers.iter_mut().enumerate() {
                     talker.due = now + talker.config.offset;
+                    self.talking.set(index, Some(talker.due));
                 }
                 if let Some(synchronisation) = &mut self.synchronisation {
                     synchronisation.start(now);
                 }
                 self.containers.start(now);
-                for supervision in self.listeners.iter_mut().filter_map(|listener| listener.supervision.as_mut()) {
+                for (index, listener) in self.listeners.iter_mut().enumerate() {
+                    let Some(supervision) = &mut listener.supervision else { continue };
                     supervision.start(now);
+                    self.waiting.set(index, supervision.due());
                 }
             }
             _ => {
@@ -253,8 +263,8 @@ impl Application {
         if let Some(event) = self.absent(now) {
             return Some(Output::Event(event));
         }
-        if self.talkers.iter().any(|talker| talker.due <= now) {
-            return self.talk(now, buffer);
+        if let Some(talker) = self.talking.first_due(now) {
+            return self.talk(talker, now, buffer);
         }
         Some(self.replay(now, buffer).unwrap_or_else(|| self.idle()))
     }
@@ -266,8 +276,11 @@ impl Application {
 
     /// The first listener that has waited too long.
     fn absent(&mut self, now: LocalTime) -> Option<Event> {
-        let of_listener = self.listeners.iter_mut().find_map(|listener| {
-            let absent = listener.supervision.as_mut()?.absent(now)?;
+        let of_listener = self.waiting.first_due(now).and_then(|index| {
+            let listener = &mut self.listeners[index];
+            let supervision = listener.supervision.as_mut()?;
+            let absent = supervision.absent(now)?;
+            self.waiting.set(index, supervision.due());
             Some(Event::of(EventKind::Missing, listener.config.stream, absent))
         });
         of_listener.or_else(|| self.containers.absent(now))
@@ -378,7 +391,11 @@ impl Application {
 
     fn open(&mut self, listener: usize, received: &Received, now: LocalTime) -> Output {
         let moment = self.moment();
-        Output::Event(self.listeners[listener].open(received.data(), now, moment, &mut self.handed))
+        let event = self.listeners[listener].open(received.data(), now, moment, &mut self.handed);
+        if let Some(supervision) = &self.listeners[listener].supervision {
+            self.waiting.set(listener, supervision.due());
+        }
+        Output::Event(event)
     }
 
     /// Takes a frame with PDUs of several streams apart.
@@ -426,24 +443,18 @@ impl Application {
 
     fn next_due(&self) -> Option<LocalTime> {
         let started_at = self.started_at?;
-        let talkers = self.talkers.iter().map(|talker| talker.due);
+        let talkers = self.talking.earliest().into_iter();
         let talkers = talkers.chain(self.synchronisation.as_ref().map(Synchronisation::due));
-        let supervised = self.listeners.iter().filter_map(|listener| listener.supervision.as_ref()?.due());
+        let supervised = self.waiting.earliest();
         let talkers = talkers.chain(supervised).chain(self.segmented.wakes_at()).chain(self.containers.due());
         talkers.chain(self.replays.iter().filter_map(|replay| replay.due(started_at))).min()
     }
 
-    /// The earliest message that is due, which one has to be.
-    fn talk(&mut self, now: LocalTime, buffer: &mut [u8]) -> Option<Output> {
-        let (index, _) = self
-            .talkers
-            .iter()
-            .enumerate()
-            .filter(|(_, talker)| talker.due <= now)
-            .min_by_key(|(index, talker)| (talker.due, *index))?;
+    /// The earliest message that is due, which is one of this talker.
+    fn talk(&mut self, index: usize, now: LocalTime, buffer: &mut [u8]) -> Option<Output> {
         let moment = self.moment();
+        let due = self.step(index);
         let talker = &mut self.talkers[index];
-        let due = talker.step();
         match talker.work(moment) {
             Ok(Some(work)) => {
                 self.working = Some(Working::Seal { talker: index, due });
@@ -485,6 +496,13 @@ impl Application {
         Some(transmit(&frame, now, buffer, None))
     }
 
+    /// Lets the next message of a talker become due, and says when this one was.
+    fn step(&mut self, talker: usize) -> LocalTime {
+        let due = self.talkers[talker].step();
+        self.talking.set(talker, Some(self.talkers[talker].due));
+        due
+    }
+
     /// The next frame that was due and has not been handed over.
     pub(super) fn owed(&mut self, now: LocalTime) -> Option<(StreamId, LocalTime)> {
         let started_at = self.started_at?;
@@ -495,8 +513,9 @@ impl Application {
         if let Some(owed) = self.segmented.owed() {
             return Some(owed);
         }
-        if let Some(talker) = self.talkers.iter_mut().find(|talker| talker.due <= now) {
-            return Some((talker.config.stream, talker.step()));
+        if let Some(talker) = self.talking.first_due(now) {
+            let due = self.step(talker);
+            return Some((self.talkers[talker].config.stream, due));
         }
         let is_due = |replay: &&mut Replay| replay.due(started_at).is_some_and(|due| due <= now);
         let replay = self.replays.iter_mut().find(is_due)?;
