@@ -57,6 +57,16 @@ pub fn bounds(view: Ethernet<'_>, table: &ScheduleTable) -> Vec<StreamBound> {
         .collect()
 }
 
+/// True if a segment has a schedule in which no frame comes after its deadline, or after its period if it has none.
+pub fn slots_hold(view: Ethernet<'_>) -> bool {
+    let Ok(table) = crate::synthesis::synthesize(view) else { return false };
+    let is_in_time = |(stream, bound): (EthernetStream<'_>, StreamBound)| {
+        let deadline = stream.stream.deadline.unwrap_or(stream.stream.period);
+        bound.latency_max.is_none_or(|latency| latency <= deadline)
+    };
+    view.streams().zip(bounds(view, &table)).all(is_in_time)
+}
+
 /// Why a stream that has no bound has none.
 pub(crate) fn why_unbounded(stream: &EthernetStream<'_>) -> &'static str {
     match stream.class {

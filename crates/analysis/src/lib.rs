@@ -4,8 +4,8 @@
 //! answer. It simulates no frame either, and holds no table of a published work: those are with their study.
 //!
 //! The functions that matter are [`synthesis::synthesize`], which turns a segment of a [`Plan`] into the schedule
-//! table that nodes, switch and simulator follow, [`candidates::check`], which says what each protection would cost, and
-//! [`segment::end_to_end`], which bounds streams over all segments they travel on.
+//! table that nodes, switch and simulator follow, and [`segment::end_to_end`], which bounds streams over all segments they travel
+//! on.
 //!
 //! ```
 //! use chronoseal_analysis::tdma::Cluster;
@@ -25,8 +25,7 @@ pub mod segment;
 pub mod synthesis;
 pub mod tdma;
 
-pub use bounds::{StreamBound, bounds};
-pub use candidates::{CheckReport, check};
+pub use bounds::{StreamBound, bounds, slots_hold};
 pub use segment::end_to_end;
 pub use synthesis::{Infeasible, synthesize, verify};
 

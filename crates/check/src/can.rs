@@ -1,4 +1,4 @@
-//! The document of `chronoseal check` for a CAN segment.
+//! What is to be known of a CAN segment.
 
 use std::collections::BTreeMap;
 
@@ -9,46 +9,29 @@ use chronoseal_crypto::suite::{Suite, SuiteVisitor};
 use chronoseal_crypto::symmetric::Aes128Ctr;
 use chronoseal_groupkey::frame_count::{confirmation_len, exchanges, frames_of, frames_of_group, orchestration_len};
 use chronoseal_groupkey::{Profile, Transport};
-use chronoseal_plan::{Can, CanMessage, GroupKeyPlan, PlatformPlan};
-use chronoseal_report::{Block, Cell, Document, Evidence, Mark, Section, Table, Verdict, Word};
-use chronoseal_runner::versions;
+use chronoseal_plan::{Can, GroupKeyPlan, Plan, PlatformPlan, SegmentId};
+use chronoseal_report::{Block, Cell, Evidence, Section, Table};
 use chronoseal_wire::can::{Dlc, FrameKind};
 
 /// What a CAN segment does to the messages of a plan, and what the plan's group key takes, by analysis alone.
-pub(crate) fn can_check_document(view: Can<'_>) -> Document {
-    let plan = view.plan;
-    let responses = Responses::of(view);
-    let count = view.messages().count();
+pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
+    let view = Can::of(plan, segment)?;
     let mut sections = Vec::new();
-    if count > 0 {
+    if view.messages().next().is_some() {
         sections.push(
             Section::new("Messages")
                 .with(Block::Text(
                     "Worst-case response times on a bus without errors, every stuff bit counted (Davis, Burns, Bril, \
-                     Lukkien 2007). Replayed recordings count as messages with the median distance of each \
+                     Lukkien 2007), if processors take no time. Replayed recordings count as messages with the median distance of each \
                      identifier: an assumption about the recording, not a property of it. Frames of a key exchange \
                      count as one blocking frame; while keys are exchanged, simulate."
                         .into(),
                 ))
-                .with(Block::Table(responses.table(view))),
+                .with(Block::Table(Responses::of(view).table(view))),
         );
     }
-    if let Some(group) = &plan.group_key {
-        sections.push(key_section(view, group));
-    }
-    let word = if responses.misses == 0 { Word::Held } else { Word::Failed };
-    let text = match (count, responses.misses) {
-        (0, _) => "There is no message to bound.".to_owned(),
-        (_, 0) => "Every message meets its deadline in the worst case.".to_owned(),
-        (_, misses) => format!("{misses} of {count} messages can miss their deadline."),
-    };
-    Document {
-        title: format!("{}: check", plan.name),
-        subtitle: plan.description.clone(),
-        verdict: Verdict { word, text, points: plan.notes.clone() },
-        sections,
-        environment: versions(),
-    }
+    sections.extend(plan.group_key.as_ref().map(|group| key_section(view, group)));
+    Some(sections)
 }
 
 /// The longest each message takes, or why nothing bounds it.
@@ -58,14 +41,11 @@ type Latencies = BTreeMap<StreamId, Result<Duration, NoBound>>;
 struct Responses {
     secured: Latencies,
     plain: Latencies,
-    misses: usize,
 }
 
 impl Responses {
     fn of(view: Can<'_>) -> Self {
-        let secured = latencies(view, true);
-        let misses = view.messages().filter(|message| !is_in_time(&secured, message)).count();
-        Self { secured, plain: latencies(view, false), misses }
+        Self { secured: latencies(view, true), plain: latencies(view, false) }
     }
 
     fn table(&self, view: Can<'_>) -> Table {
@@ -75,16 +55,13 @@ impl Responses {
             .words("protection")
             .numbers("data", "B")
             .numbers("without protection", "us")
-            .numbers("as written", "us")
-            .numbers("deadline", "us")
-            .words("holds");
+            .numbers("as written", "us");
         for message in view.messages() {
             let cell = |bound: Option<&Result<Duration, NoBound>>| match bound {
                 Some(Ok(bound)) => Cell::number(bound.as_us_f64(), 1).from(Evidence::Recomputed),
                 Some(Err(why)) => Cell::na(why.to_string()),
                 None => Cell::na("it is not on this segment".to_owned()),
             };
-            let holds = is_in_time(&self.secured, &message);
             table.push(vec![
                 Cell::text(&message.stream.name),
                 Cell::text(message.id.to_string()),
@@ -92,8 +69,6 @@ impl Responses {
                 Cell::count(view.secured_len(&message) as u64),
                 cell(self.plain.get(&message.stream_id)),
                 cell(self.secured.get(&message.stream_id)),
-                Cell::number(deadline(&message).as_us_f64(), 1),
-                if holds { Cell::text("yes").marked(Mark::Good) } else { Cell::text("no").marked(Mark::Bad) },
             ]);
         }
         table
@@ -104,14 +79,6 @@ impl Responses {
 fn latencies(view: Can<'_>, is_secured: bool) -> Latencies {
     let bounds = message_bounds(view, is_secured, |stream| Release::at_sender(view, stream));
     bounds.into_iter().map(|(stream, bound)| (stream, bound.map(|bound| bound.worst()))).collect()
-}
-
-fn is_in_time(latencies: &Latencies, message: &CanMessage<'_>) -> bool {
-    matches!(latencies.get(&message.stream_id), Some(Ok(latency)) if *latency <= deadline(message))
-}
-
-fn deadline(message: &CanMessage<'_>) -> Duration {
-    message.stream.deadline.unwrap_or(message.stream.period)
 }
 
 fn key_section(view: Can<'_>, keys: &GroupKeyPlan) -> Section {

@@ -1,27 +1,32 @@
 //! What `check` finds: a plan held against its deadlines on paper.
 //!
 //! This crate computes no bound, which is what `chronoseal-analysis` is for, and runs no plan but for the percentiles of a radio,
-//! which nothing bounds. It makes pages of what there is, and their verdict.
+//! which nothing bounds. It judges what there is, and makes one document and one JSON object of it, whatever the segments are.
 //!
-//! Every stream is bounded from end to end, over all segments. A network of one segment has the page of its kind before
+//! Every stream is judged from end to end, over all segments. A network of one segment has the page of its kind before
 //! that: one row of [`PAGES`]; [`check_with`] takes pages of one's own.
 
 mod assumptions;
 mod can;
-mod ends;
+mod candidates;
+mod certain;
 mod ethernet;
+mod judged;
+mod left_out;
 mod radio;
+mod report;
 
-use chronoseal_analysis::candidates;
 use chronoseal_catalog::Kinds;
-use chronoseal_plan::{CAN, Can, ETHERNET, Plan, RADIO, Radio, SegmentId};
-use chronoseal_report::{Document, Verdict, Word};
+use chronoseal_plan::{CAN, ETHERNET, Plan, RADIO, SegmentId};
+use chronoseal_report::{Document, Section, Table, Verdict, Word};
 use chronoseal_runner::versions;
-use serde_json::{Value, json};
 
-use self::ends::EndsReport;
+use self::candidates::Candidates;
+use self::judged::Judgement;
+use self::report::Report;
 
-pub use self::ethernet::candidate_table;
+pub use self::candidates::{Applied, Refused, Tried};
+pub use self::report::schema;
 
 /// A plan that was checked.
 #[derive(Clone, Debug)]
@@ -30,15 +35,16 @@ pub struct Checked {
     pub document: Document,
     /// For programs, as JSON.
     pub json: String,
-    /// True if every deadline holds on paper.
-    pub holds: bool,
+    /// The worst of what is judged.
+    pub word: Word,
 }
 
-/// Checks a segment and what travels on it; `None` if the segment is of another kind.
-pub type Page = fn(&Plan, SegmentId) -> Option<Checked>;
+/// What is to be known of a segment and of what travels on it, before what holds from end to end; `None` if the segment is of
+/// another kind.
+pub type Page = fn(&Plan, SegmentId) -> Option<Vec<Section>>;
 
 /// The kinds that can be checked, each by its name.
-pub const PAGES: &[(&str, Page)] = &[(ETHERNET, of_ethernet), (CAN, of_can), (RADIO, of_radio)];
+pub const PAGES: &[(&str, Page)] = &[(ETHERNET, ethernet::page), (CAN, can::page), (RADIO, radio::page)];
 
 /// A plan without a segment that can be checked.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -56,143 +62,75 @@ fn listed(kinds: &[String]) -> String {
     kinds.iter().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Checks a plan.
+/// Checks a plan and its candidates. `applied` makes the plan that a candidate is judged by.
 ///
 /// # Errors
 /// [`NoPage`] if nothing is known of the kinds of its segments.
-pub fn check(plan: &Plan) -> Result<Checked, NoPage> {
-    check_with(plan, PAGES, Kinds::BUILT_IN)
+pub fn check(plan: &Plan, applied: &Applied<'_>) -> Result<Checked, NoPage> {
+    let sections = pages(plan, PAGES)?;
+    let judgement = Judgement::of(plan, Kinds::BUILT_IN);
+    let candidates = Candidates::of(plan, &judgement, Kinds::BUILT_IN, applied);
+    Ok(checked(plan, sections, &judgement, &candidates))
 }
 
-/// [`check`] with other pages than [`PAGES`], and the kinds that the plan was made with.
+/// What the candidates of a plan cost, and which is the lightest with which it holds.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// A row for each.
+    pub table: Table,
+    /// The name of the lightest.
+    pub lightest: Option<String>,
+    /// Why that one, or why none.
+    pub reason: String,
+}
+
+/// Compares the candidates of a plan; `applied` is as in [`check`].
+pub fn compare(plan: &Plan, applied: &Applied<'_>) -> Compared {
+    let judgement = Judgement::of(plan, Kinds::BUILT_IN);
+    let candidates = Candidates::of(plan, &judgement, Kinds::BUILT_IN, applied);
+    Compared { table: candidates.table(), lightest: candidates.lightest, reason: candidates.reason }
+}
+
+/// Checks a plan without candidates, with other pages than [`PAGES`], and the kinds that the plan was made with.
 ///
 /// # Errors
 /// [`NoPage`] if none of the pages is for the kind of a segment.
 pub fn check_with(plan: &Plan, pages: &[(&str, Page)], kinds: Kinds) -> Result<Checked, NoPage> {
+    let sections = self::pages(plan, pages)?;
+    Ok(checked(plan, sections, &Judgement::of(plan, kinds), &Candidates::default()))
+}
+
+/// The page of the only segment. Of several, only those of a radio, since nothing else says what is on it.
+fn pages(plan: &Plan, pages: &[(&str, Page)]) -> Result<Vec<Section>, NoPage> {
     let kind = |segment: SegmentId| plan.segments[segment.index()].kind;
-    let page = |segment| pages.iter().find(|(known, _)| *known == kind(segment)).map(|(_, page)| (segment, page));
-    let first = plan.segment_ids().find_map(page);
-    let checked = first.and_then(|(segment, page)| match plan.segments.len() {
-        1 => page(plan, segment),
-        _ => Some(of_network(plan)),
-    });
-    let no_page = || NoPage { kinds: plan.segment_ids().map(|segment| kind(segment).to_owned()).collect() };
-    Ok(join(checked.ok_or_else(no_page)?, &EndsReport::of(plan, kinds)))
+    let page = |segment| pages.iter().find(|(known, _)| *known == kind(segment)).map(|(_, page)| (segment, *page));
+    let known: Vec<(SegmentId, Page)> = plan.segment_ids().filter_map(page).collect();
+    if known.is_empty() {
+        return Err(NoPage { kinds: plan.segment_ids().map(|segment| kind(segment).to_owned()).collect() });
+    }
+    let is_shown = |segment: SegmentId| plan.segments.len() == 1 || kind(segment) == RADIO;
+    let shown = known.into_iter().filter(|(segment, _)| is_shown(*segment));
+    Ok(shown.filter_map(|(segment, page)| page(plan, segment)).flatten().collect())
 }
 
-/// Reasons that a verdict names.
-const REASONS_MAX: usize = 8;
-
-/// Adds what holds from end to end to the page of a segment, or of a network.
-fn join(mut checked: Checked, ends: &EndsReport) -> Checked {
-    let verdict = &mut checked.document.verdict;
-    let word = if checked.holds { ends.word() } else { Word::Broken };
-    let (broken, unbounded, by_radio, all) = (ends.broken(), ends.unbounded(), ends.by_radio(), ends.ends.len());
-    verdict.word = word;
-    match word {
-        _ if !checked.holds => {}
-        Word::Held if !ends.has_deadlines() => {
-            verdict.text =
-                "No stream has a deadline to hold. On paper every frame arrives, each within its bound.".into();
-        }
-        Word::Held => {}
-        Word::Broken | Word::Failed | Word::Worse if broken == 0 => {
-            verdict.text = "On paper a clock can be lost, or the queue of a gateway can overflow.".into();
-        }
-        Word::Broken | Word::Failed | Word::Worse => {
-            verdict.text = format!(
-                "From end to end, frames of {broken} of {all} streams at their receivers can be late or lost on paper."
-            );
-        }
-        Word::NotProven | Word::NotChecked if unbounded == 0 && ends.has_unbounded_clocks => {
-            verdict.text = "Every stream arrives within its bound on paper; nothing bounds how far apart the clocks of IEEE 802.1AS are, \
-                            which a run judges."
-                .into();
-        }
-        Word::NotProven | Word::NotChecked if unbounded > by_radio || by_radio == 0 => {
-            verdict.text = format!("Nothing bounds {unbounded} of {all} streams at their receivers.");
-        }
-        Word::NotProven | Word::NotChecked if by_radio == all => {
-            verdict.text = "Nothing bounds streams over radio; their percentiles are simulated.".into();
-        }
-        Word::NotProven | Word::NotChecked => {
-            verdict.text = format!(
-                "Nothing bounds streams over radio, {by_radio} of {all}; their percentiles are simulated. Every other \
-                 stream meets its deadline in the worst case."
-            );
-        }
-    }
-    checked.holds &= word == Word::Held;
-    let reasons = ends.reasons();
-    let more = reasons.len().saturating_sub(REASONS_MAX);
-    verdict.points.extend(reasons.into_iter().take(REASONS_MAX).map(|reason| sentence(&reason)));
-    if more > 0 {
-        verdict.points.push(format!("There are {more} more reasons; the tables below have all of them."));
-    }
-    verdict.points.extend(ends.warnings());
-    checked.document.sections.extend(ends.sections());
-    if let Ok(Value::Object(mut page)) = serde_json::from_str(&checked.json) {
-        page.insert("end_to_end".into(), json!(ends));
-        page.insert("word".into(), json!(word));
-        // What a page found by itself may have been too good.
-        let verdict = &checked.document.verdict;
-        match page.get("verdict") {
-            Some(Value::String(_)) if word != Word::Held => drop(page.insert("verdict".into(), json!(verdict.text))),
-            Some(Value::String(_)) => {}
-            _ => drop(page.insert("verdict".into(), json!(verdict))),
-        }
-        if page.contains_key("holds") {
-            page.insert("holds".into(), json!(checked.holds));
-        }
-        checked.json = format!("{:#}", Value::Object(page));
-    }
-    checked
-}
-
-/// A reason as a sentence of its own.
-fn sentence(reason: &str) -> String {
-    let mut text = format!("{reason}.");
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    text
-}
-
-/// A network of several segments, before what holds from end to end.
-fn of_network(plan: &Plan) -> Checked {
-    let segments: Vec<Value> =
-        plan.segments.iter().map(|segment| json!({ "name": segment.name, "kind": segment.kind })).collect();
-    let text = "Every stream meets its deadlines in the worst case, from end to end.".to_owned();
+fn checked(plan: &Plan, pages: Vec<Section>, judgement: &Judgement, candidates: &Candidates) -> Checked {
+    let word = judgement.word();
+    let mut points = judgement.points();
+    points.extend(candidates.point());
+    points.extend(plan.notes.iter().cloned());
+    let verdict = Verdict { word, text: judgement.text(), points };
+    let report = Report::of(plan, &verdict, judgement, candidates);
+    let json = serde_json::to_string_pretty(&report).expect("a report has no map with keys that are no text");
+    let mut sections = candidates.sections();
+    sections.extend(pages);
+    sections.extend(report.sections());
+    sections.extend(judgement.sections());
     let document = Document {
         title: format!("Check of {}", plan.name),
         subtitle: "Bounded by analysis; nothing was run.".into(),
-        verdict: Verdict { word: Word::Held, text, points: plan.notes.clone() },
-        sections: plan
-            .segment_ids()
-            .filter_map(|segment| Radio::of(plan, segment))
-            .flat_map(|view| radio::check_document(view).sections)
-            .collect(),
+        verdict,
+        sections,
         environment: versions(),
     };
-    let json = json!({ "scenario": plan.name, "segments": segments });
-    Checked { document, json: format!("{json:#}"), holds: true }
-}
-
-fn of_ethernet(plan: &Plan, _: SegmentId) -> Option<Checked> {
-    let report = candidates::check(plan)?;
-    let document = ethernet::check_document(&report);
-    Some(Checked { document, json: serde_json::to_string_pretty(&report).ok()?, holds: report.holds })
-}
-
-fn of_can(plan: &Plan, segment: SegmentId) -> Option<Checked> {
-    let document = can::can_check_document(Can::of(plan, segment)?);
-    let holds = document.verdict.word == Word::Held;
-    Some(Checked { json: serde_json::to_string_pretty(&document).ok()?, holds, document })
-}
-
-fn of_radio(plan: &Plan, segment: SegmentId) -> Option<Checked> {
-    let document = radio::check_document(Radio::of(plan, segment)?);
-    // Nothing on the air is held on paper.
-    let holds = document.verdict.word != Word::Failed;
-    Some(Checked { json: serde_json::to_string_pretty(&document).ok()?, holds, document })
+    Checked { document, json, word }
 }

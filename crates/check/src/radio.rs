@@ -1,23 +1,22 @@
-//! The document of `chronoseal check` for a radio segment.
+//! What is to be known of a radio segment.
 
 use chronoseal_analysis::segment::{BOUNDS, StreamBounds, end_to_end};
 use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
-use chronoseal_plan::{Plan, Radio};
-use chronoseal_report::{Block, Cell, Document, Evidence, Section, Table, Verdict, Word};
+use chronoseal_plan::{Plan, Radio, SegmentId};
+use chronoseal_report::{Block, Cell, Evidence, Section, Table};
 use chronoseal_results::Distribution;
-use chronoseal_runner::{simulated_latencies, versions};
+use chronoseal_runner::simulated_latencies;
 
 /// Of the run at most this much is simulated for a check.
 const LOOK: Duration = Duration::from_s(5);
 
 /// What is known of streams on a radio segment before a run: that nothing bounds them, and what a short simulation gives.
-pub(crate) fn check_document(view: Radio<'_>) -> Document {
-    let plan = view.plan;
+pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
+    let view = Radio::of(plan, segment)?;
     let mut short = plan.clone();
     short.duration = plan.duration.min(LOOK);
     let latencies = Prepared::new(&short).ok().and_then(|prepared| simulated_latencies(&prepared).ok());
-    let streams = view.streams().count();
     let vehicles = view.segment.fleet.trips.trips.len();
     let section = Section::new("Messages")
         .with(Block::Text(format!(
@@ -27,20 +26,7 @@ pub(crate) fn check_document(view: Radio<'_>) -> Document {
             short.duration
         )))
         .with(Block::Table(table(plan, view, latencies.as_deref())));
-    Document {
-        title: format!("{}: check", plan.name),
-        subtitle: plan.description.clone(),
-        verdict: Verdict {
-            word: Word::NotProven,
-            text: match streams {
-                0 => "There is no message to bound.".to_owned(),
-                _ => "No stream over radio is bounded on paper; its percentiles are simulated.".to_owned(),
-            },
-            points: plan.notes.clone(),
-        },
-        sections: vec![section],
-        environment: versions(),
-    }
+    Some(vec![section])
 }
 
 fn table(plan: &Plan, view: Radio<'_>, latencies: Option<&[Option<Distribution>]>) -> Table {

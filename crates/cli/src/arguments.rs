@@ -67,14 +67,31 @@ pub(crate) enum Command {
     Pki(Words),
     /// Say what this host can do
     Doctor(Doctor),
-    /// Print the JSON Schema of scenario files
+    /// Print the JSON Schema of scenario files, or of what `check` writes
     #[command(after_help = "\
 Examples:
-  chronoseal schema > scenario.schema.json     then point your editor at it")]
-    Schema,
+  chronoseal schema > scenario.schema.json     then point your editor at it
+  chronoseal schema check                      the shape of `check --format json`")]
+    Schema(Schema),
     /// One end system of a live run; started by the controller, not by people
     #[command(hide = true)]
     Agent,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Schema {
+    /// Of what
+    #[arg(value_enum, default_value = "scenario")]
+    pub(crate) of: SchemaOf,
+}
+
+/// What a schema describes.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SchemaOf {
+    /// Scenario files
+    Scenario,
+    /// What `check --format json` writes
+    Check,
 }
 
 /// What another program reads.

@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         Command::Run(options) => commands::run::run(options, &printer),
         Command::Scenario(options) => commands::scenario::run(options, &printer),
         Command::Schedule(options) => commands::schedule::run(options, &printer),
-        Command::Schema => commands::schema::run(&printer),
+        Command::Schema(options) => commands::schema::run(options, &printer),
         Command::Study(options) => commands::study::run(options, &printer),
         Command::V2x(options) => commands::v2x::run(options, &printer),
     };

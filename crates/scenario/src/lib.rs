@@ -48,6 +48,7 @@ mod mend;
 mod near;
 mod overrides;
 mod problem;
+mod protected;
 mod quantity;
 mod recording;
 mod resolve;

@@ -300,6 +300,11 @@ impl Problems {
         Err(self)
     }
 
+    /// The first of them in one sentence.
+    pub fn first(&self) -> String {
+        self.list.first().map(|problem| problem.message.clone()).unwrap_or_default()
+    }
+
     /// The problems, at most [`Self::KEPT_MAX`].
     pub fn list(&self) -> &[Problem] {
         &self.list

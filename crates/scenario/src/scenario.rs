@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::kinds::{KINDS, SegmentKind};
 use crate::load::{FileError, Files, does_not_fit, load_with, parse_with};
 use crate::problem::Problems;
+use crate::protected::protected;
 
 /// A checked scenario, and the texts it was made from.
 #[derive(Clone)]
@@ -23,9 +24,9 @@ pub struct Scenario {
 /// What a plan is made from. Two processes with the same texts have the same plan.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Texts {
-    name: String,
-    text: Vec<u8>,
-    sets: Vec<(String, String)>,
+    pub(crate) name: String,
+    pub(crate) text: Vec<u8>,
+    pub(crate) sets: Vec<(String, String)>,
     attached: BTreeMap<String, Vec<u8>>,
 }
 
@@ -64,6 +65,14 @@ impl Scenario {
         let mut texts = self.texts.clone();
         texts.sets.extend(sets.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())));
         Ok(Self { plan: texts.plan_with(self.kinds)?, texts, kinds: self.kinds })
+    }
+
+    /// What it means with the protection of this name on all its streams that can have it, and the names of those that keep their own.
+    ///
+    /// # Errors
+    /// What is wrong with it if none can have it.
+    pub fn protected(&self, protection: &str) -> Result<(Plan, Vec<String>), Problems> {
+        protected(self.kinds, &self.texts, protection)
     }
 
     /// What it was made from.

@@ -21,6 +21,7 @@ type Generator = fn(&Cli) -> Result<String, Failure>;
 /// Each generated document, from the root, and what makes it.
 const DOCUMENTS: &[(&str, Generator)] = &[
     ("docs/reference/scenario.schema.json", scenario_schema),
+    ("docs/reference/check.schema.json", check_schema),
     ("docs/reference/command-line.md", command_line),
     ("docs/reference/command-line-v2x.md", command_line_v2x),
 ];
@@ -82,6 +83,11 @@ fn write(file: &Path, text: &str) -> TaskResult {
 
 fn scenario_schema(cli: &Cli) -> Result<String, Failure> {
     let text = process::output(&cli.root, &[&cli.program, "schema"])?;
+    Ok(text.trim_end().to_owned() + "\n")
+}
+
+fn check_schema(cli: &Cli) -> Result<String, Failure> {
+    let text = process::output(&cli.root, &[&cli.program, "schema", "check"])?;
     Ok(text.trim_end().to_owned() + "\n")
 }
 

@@ -327,7 +327,7 @@ pub fn response_min(view: Can<'_>, number: StreamId, hop: &HopPlan) -> Duration 
 }
 
 /// Identifier and format of what has a period of its own.
-fn format_of(facet: &CanHop) -> Option<(CanId, FrameKind)> {
+pub(super) fn format_of(facet: &CanHop) -> Option<(CanId, FrameKind)> {
     match facet {
         CanHop::Message { id, kind, .. } => Some((*id, *kind)),
         CanHop::Synchronisation { id } => Some((*id, FrameKind::Classical)),
@@ -372,6 +372,12 @@ fn exchange_frame(view: Can<'_>) -> Duration {
 
 pub(super) fn occupancy(timing: &BitTiming, id: CanId, kind: FrameKind, len: usize) -> Duration {
     timing.worst_case_occupancy(id.is_extended(), kind, data_len(kind, len))
+}
+
+/// What a frame of a hop takes on its bus with so much data, every stuff bit counted; `None` for a recording.
+pub(crate) fn frame_time(view: Can<'_>, len: u32, hop: &HopPlan) -> Option<Duration> {
+    let (id, kind) = hop.facet.get().and_then(format_of)?;
+    Some(occupancy(&view.segment.timing, id, kind, len as usize))
 }
 
 /// Filled up to a length there is `[byte]`.

@@ -27,6 +27,7 @@
 
 pub mod bounds;
 mod burst;
+pub(crate) mod load;
 mod response_time;
 mod rivals;
 #[cfg(test)]

@@ -18,6 +18,7 @@ use chronoseal_wire::can::CanId;
 
 use super::burst::Burst;
 use super::rivals::Rivals;
+use crate::segment::demand::percent;
 
 /// Of the interframe space (ISO 11898-1).
 const INTERMISSION_BITS: i64 = 3;
@@ -84,7 +85,7 @@ impl Bound {
 #[non_exhaustive]
 pub enum Unbounded {
     /// It and the more urgent ones need more than the bus has.
-    #[error("it and what goes before it need {load_ppm} ppm of the bus")]
+    #[error("it and what goes before it need {} of the bus", percent(*load_ppm))]
     Overload {
         /// Sum of C / T `[10^-6]`, rounded up.
         load_ppm: u64,

@@ -11,9 +11,10 @@ use chronoseal_plan::{CAN, Can, CanHop, CanMessage, GatewayPlan, HopPlan, Plan, 
 use chronoseal_wire::can::CanId;
 
 use super::processor::mac_work;
-use super::{Arrivals, Cause, HopBound, Risk, SegmentBounds, Span, Why, without_bound};
+use super::{Arrivals, Cause, HopBound, LinkLoad, Risk, SegmentBounds, Span, Why, without_bound};
 use crate::can::NoBound;
 use crate::can::bounds::{Release, data_len, message_bounds, response_min};
+use crate::can::load::bus_load;
 
 /// Worst-case response times in arbitration, protection included.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +88,11 @@ impl SegmentBounds for CanBounds {
             Some(Risk { segment, stream: Some(stream), cause: Cause::Recorded { recording, id } })
         };
         view.streams().filter_map(of_stream).collect()
+    }
+
+    fn loads(&self, plan: &Plan, segment: SegmentId) -> Vec<LinkLoad> {
+        let of_bus = |view| LinkLoad { ends: None, share: bus_load(view) };
+        Can::of(plan, segment).map(of_bus).into_iter().collect()
     }
 
     fn bridges_recordings(&self, plan: &Plan, segment: SegmentId, gateway: &GatewayPlan) -> bool {

@@ -146,7 +146,7 @@ pub enum Overload {
 }
 
 /// A share of a million, in words, rounded up.
-pub(super) fn percent(ppm: u64) -> String {
+pub(crate) fn percent(ppm: u64) -> String {
     let tenths = ppm.div_ceil(1_000);
     format!("{}.{} %", tenths / 10, tenths % 10)
 }

@@ -43,6 +43,7 @@ mod ethernet;
 mod exchange;
 mod host;
 mod line;
+pub mod load;
 mod losses;
 pub mod processor;
 mod queues;
@@ -68,8 +69,9 @@ pub use ethernet::stream_filters::{FilterReason, FilterRisk};
 pub use ethernet::threats::{Harm, ThreatRisk};
 pub use ethernet::time_aware::Unsteady;
 pub use host::HostFrame;
+pub use load::{LinkLoad, Share};
 pub use losses::{Cause, Direction, Risk, SkewRemedy};
-pub use processor::{Jobs, ScheduledJob};
+pub use processor::{Jobs, ScheduledJob, processor_shares};
 pub use queues::{QueueBound, gateway_queues};
 pub use radio::RadioBounds;
 pub use way::{EndBound, Missing, Part, Place, StreamBounds};
@@ -159,6 +161,12 @@ pub trait SegmentBounds: Sync {
         arrivals: &Arrivals,
     ) -> Vec<Risk> {
         let _ = (plan, segment, prepared, arrivals);
+        Vec::new()
+    }
+
+    /// How busy each link of the segment is, or its one bus; none if there is no such thing.
+    fn loads(&self, plan: &Plan, segment: SegmentId) -> Vec<LinkLoad> {
+        let _ = (plan, segment);
         Vec::new()
     }
 

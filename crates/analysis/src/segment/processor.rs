@@ -30,6 +30,7 @@ use chronoseal_plan::{DataName, Fidelity, HopPlan, Plan, SegmentId, StreamPlan};
 use super::backlog::Backlog;
 use super::compose::{Arrivals, Reached, from_the_air};
 use super::demand::{Cyclic, Entry, Load, Periodic, true_period};
+use super::load::Share;
 use super::{SegmentBounds, Why, host};
 
 /// What the streams of a plan ask of processors.
@@ -298,6 +299,38 @@ impl Processors {
         };
         table.slots.iter().map(of_slot).collect()
     }
+}
+
+/// What each node's processor is asked for by streams and tasks: sealing, opening, forwarding.
+pub fn processor_shares(plan: &Plan, rows: &[&dyn SegmentBounds]) -> Vec<Share> {
+    let jobs = Jobs::new(plan, rows);
+    let mut shares = vec![Share::default(); plan.nodes.len()];
+    for (index, stream) in plan.streams.iter().enumerate() {
+        let id = StreamId(index as u16);
+        for hop in &stream.hops {
+            let mut add = |node: NodeId, cost: Duration| {
+                let share = &mut shares[node.index()];
+                // How often the frames of a container leave, and how many vehicles send, is open.
+                if stream.collected().is_some() || stream.sent_by.is_some() {
+                    share.estimate();
+                }
+                share.add(cost, stream.period);
+            };
+            // What a gateway seals for a hop is part of what a frame costs that comes to it, but for slots.
+            if hop.previous.is_none() || jobs.is_in_slots(hop) {
+                add(hop.from, jobs.sealing(id, hop));
+            }
+            hop.to.iter().for_each(|node| add(*node, jobs.on_arrival(id, hop, *node)));
+        }
+    }
+    for (node, share) in plan.nodes.iter().zip(&mut shares) {
+        node.tasks.iter().for_each(|task| share.add(task.wcet, task.period));
+    }
+    // Where only lengths and times count, nothing is computed.
+    if plan.fidelity != Fidelity::Bytes {
+        shares.iter_mut().for_each(Share::estimate);
+    }
+    shares
 }
 
 /// The least distance of two frames of a stream at its sender, by true time.

@@ -1,15 +1,21 @@
 //! `chronoseal check`
 
+use chronoseal_check::{Refused, Tried};
+
 use crate::arguments::Check;
 use crate::input;
 use chronoseal_console::{Format, Printer, Status, Trouble};
 
 pub(crate) fn run(options: &Check, printer: &Printer) -> Result<Status, Trouble> {
     let scenario = input::scenario(&options.scenario, &[], options.format)?;
-    let checked = chronoseal_check::check(&scenario.plan).map_err(|error| Trouble(format!("error: {error}")))?;
+    let applied = |name: &str| match scenario.protected(name) {
+        Ok((plan, kept)) => Ok(Tried { plan, kept }),
+        Err(problems) => Err(Refused(problems.first())),
+    };
+    let checked =
+        chronoseal_check::check(&scenario.plan, &applied).map_err(|error| Trouble(format!("error: {error}")))?;
     // A schedule that does not fit is bad input: the file cannot be run as it is. People are shown why once, at its place in the
     // text, behind what the candidates would need.
-    let status = checked.document.verdict.word.status();
     let prepared = input::prepare(&scenario, &options.scenario.file, options.format);
     if options.format == Format::Json {
         printer.data(&checked.json);
@@ -21,5 +27,5 @@ pub(crate) fn run(options: &Check, printer: &Printer) -> Result<Status, Trouble>
         printer.document(&document, options.format);
     }
     prepared?;
-    Ok(status)
+    Ok(checked.word.status())
 }

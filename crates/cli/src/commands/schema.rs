@@ -1,7 +1,14 @@
 //! `chronoseal schema`
+
 use chronoseal_console::{Printer, Status, Trouble};
 
-pub(crate) fn run(printer: &Printer) -> Result<Status, Trouble> {
-    printer.data(&serde_json::to_string_pretty(&chronoseal_scenario::schema())?);
+use crate::arguments::{Schema, SchemaOf};
+
+pub(crate) fn run(options: &Schema, printer: &Printer) -> Result<Status, Trouble> {
+    let schema = match options.of {
+        SchemaOf::Scenario => chronoseal_scenario::schema(),
+        SchemaOf::Check => chronoseal_check::schema(),
+    };
+    printer.data(&serde_json::to_string_pretty(&schema)?);
     Ok(Status::Held)
 }

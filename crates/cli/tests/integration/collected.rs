@@ -6,7 +6,7 @@ use crate::integration::support::{Bench, scenario};
 fn what_is_collected_is_bounded_with_the_time_it_waits() {
     let bench = Bench::new();
     let json = bench.say(&["check", &scenario("collected-speeds.toml"), "--format", "json"]).assert_code(0).json();
-    let ends = json["end_to_end"]["ends"].as_array().unwrap();
+    let ends = json["judged"].as_array().unwrap();
     assert_eq!(ends.len(), 8, "four speeds at two receivers, and the frames they share at none");
     for end in ends {
         let parts = end["parts"].as_array().unwrap();

@@ -86,7 +86,7 @@ fn a_class_of_a_scenario_is_written_and_bounded_again() {
     let bounded = bench.json(&["bounds", "network", "net.json"]);
     assert_eq!(bounded["verdict"]["word"], "held", "{bounded}");
     let check = bench.json(&["check", "star.toml"]);
-    let ends = check["end_to_end"]["ends"].as_array().unwrap();
+    let ends = check["judged"].as_array().unwrap();
     let rows = bounded["sections"][0]["blocks"][0]["table"]["rows"].as_array().unwrap();
     for row in rows {
         let of = |end: &&serde_json::Value| end["stream"] == row[0]["text"];

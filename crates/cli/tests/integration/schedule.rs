@@ -95,7 +95,7 @@ fn what_is_made_as_a_scenario_runs_without_a_violation() {
     // broken.
     let verdicts = |file: &str| -> Vec<String> {
         let check = bench.json(&["check", file]);
-        let ends = check["end_to_end"]["ends"].as_array().unwrap().iter();
+        let ends = check["judged"].as_array().unwrap().iter();
         ends.map(|end| format!("{} {}", end["word"].as_str().unwrap(), end["no_bound"])).collect()
     };
     assert_eq!(verdicts("made/scenario.toml"), ["held null", "held null"]);
@@ -191,7 +191,7 @@ fn a_stream_is_added_to_a_schedule_and_taken_out_again() {
     assert_eq!(offsets(&added)[..2], offsets(&made)[..], "the others stay where they are");
     let ends = |file: &str| -> Vec<(String, String, i64)> {
         let check = bench.json(&["check", file]);
-        let ends = check["end_to_end"]["ends"].as_array().unwrap().iter();
+        let ends = check["judged"].as_array().unwrap().iter();
         let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
         ends.map(|end| (text(&end["stream"]), text(&end["word"]), end["bound_ns"].as_f64().unwrap() as i64)).collect()
     };

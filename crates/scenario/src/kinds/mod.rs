@@ -163,8 +163,6 @@ pub struct Rules {
     pub has_host_interfaces: bool,
     /// True if nodes on it are stations that a table of theirs describes.
     pub has_stations: bool,
-    /// True if `check` can compare protections on it.
-    pub compares_candidates: bool,
     /// True if gateways can put PDUs of several streams into one frame on it.
     pub collects: bool,
 }
@@ -185,7 +183,6 @@ impl Default for Rules {
             has_timing_fidelity: true,
             has_host_interfaces: false,
             has_stations: false,
-            compares_candidates: true,
             collects: false,
         }
     }

@@ -88,7 +88,6 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
         "rate = \"1Gbit/s\"",
         "rate = \"1Gbit/s\"\ndispatch = \"immediate\"\nlinks = [{ between = [\"cluster\", \"switch\"], rate = \"100Mbit/s\" }]",
     ),
-    ("candidates_on_can", Code::NotYet, "duration = \"1s\"", "duration = \"1s\"\ncandidates = [\"none\"]"),
     ("on_change_in_slots", Code::MissingKey, "count = 2\nperiod = \"5ms\"", "on_change = { min_distance = \"5ms\" }"),
     (
         "keys_two",

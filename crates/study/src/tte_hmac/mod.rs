@@ -10,8 +10,7 @@ mod tables;
 
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_analysis::candidates;
-use chronoseal_check::candidate_table;
+use chronoseal_check::{Refused, Tried, compare};
 use chronoseal_core::Duration;
 use chronoseal_plan::Accounting;
 use chronoseal_report::{Block, Cell, Document, Evidence, Section, Table, Verdict, Word};
@@ -191,15 +190,18 @@ fn which_protection(costs: &CostTable) -> Result<Section, StudyError> {
         text = text.replacen(&line, &format!("{line}platform = \"this-host\"\n"), 1);
     }
     let scenario = scenarios::load((name, &text), &[])?;
-    let report = candidates::check(&scenario.plan)
-        .ok_or_else(|| StudyError::Scenario("the source's cluster has no Ethernet segment".into()))?;
+    let applied = |name: &str| match scenario.protected(name) {
+        Ok((plan, kept)) => Ok(Tried { plan, kept }),
+        Err(problems) => Err(Refused(problems.first())),
+    };
+    let compared = compare(&scenario.plan, &applied);
     Ok(Section::new("Which protection fits")
         .with(Block::Text(format!(
-            "40 frames of 60 bytes on 4 end nodes, base period 10 ms, guard 0.2 ms, counted on the wire, at the processor costs measured on this host. Lightest that holds: {}. {}",
-            report.lightest.as_deref().unwrap_or("none"),
-            report.lightest_reason
+            "40 frames of 60 bytes on 4 end nodes, base period 10 ms, guard 0.2 ms, counted on the wire, at the processor costs measured on this host. Lightest that holds: {}. {}.",
+            compared.lightest.as_deref().unwrap_or("none"),
+            compared.reason
         )))
-        .with(Block::Table(candidate_table(&report))))
+        .with(Block::Table(compared.table)))
 }
 
 /// One section of a live run's own report, under a title of this one.

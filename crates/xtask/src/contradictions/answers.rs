@@ -27,6 +27,7 @@ pub(super) struct Binary {
 pub(super) enum Word {
     Held,
     Broken,
+    NotChecked,
     NotProven,
     /// The scenario is not accepted at all.
     Refused,
@@ -100,14 +101,16 @@ impl Binary {
     fn look(&self, path: &Path, phase: u32) -> Answer {
         let (word, checked) = self.check(path);
         // What is refused is never run, whatever else is said of it.
-        let held = matches!(word, Word::Broken | Word::NotProven).then(|| held_streams(&checked));
+        // What is not checked is an attack as a rule, and those that are drawn do nothing.
+        let is_whole = word == Word::Held || (word == Word::NotChecked && is_all_bounded(&checked));
+        let held = (!is_whole).then(|| held_streams(&checked));
         let in_part = held.as_ref().is_some_and(|streams| !streams.is_empty());
         let mut answer = Answer { word, in_part, contradiction: None };
         if let Some(said) = checked["crashed"].as_str() {
             answer.contradiction = Some(Contradiction { kind: Kind::Crashed, what: said.into() });
             return answer;
         }
-        if !self.is_on_paper && (word == Word::Held || in_part) {
+        if !self.is_on_paper && word != Word::Refused && (is_whole || in_part) {
             let mut seeds = SEEDS.into_iter();
             answer.contradiction = seeds.find_map(|seed| self.simulate(path, (seed, phase), &checked, held.as_ref()));
         }
@@ -121,7 +124,8 @@ impl Binary {
             // A schedule that does not fit has bounds of what is elsewhere.
             (_, Some(2)) => Word::Refused,
             (Some("held"), _) => Word::Held,
-            (Some("not-proven"), _) => Word::NotProven,
+            (Some("not-checked"), _) => Word::NotChecked,
+            (Some("not-bounded" | "not-proven"), _) => Word::NotProven,
             (Some(_), _) => Word::Broken,
             // A build that has no word says with its status whether everything holds.
             (None, Some(0)) => Word::Held,
@@ -265,11 +269,26 @@ fn is_open(attack: &Value) -> bool {
     changes(attack) && count("attempts") > stopped.iter().sum::<u64>() + count("accepted") + count("unaccounted") + 1
 }
 
+/// Every stream at each of its receivers, wherever a build lists them.
+fn ends(checked: &Value) -> impl Iterator<Item = &Value> {
+    let list = checked["judged"].as_array().or(checked["end_to_end"]["ends"].as_array());
+    list.into_iter().flatten()
+}
+
+/// What the bound of one says, whatever is left out of it.
+fn by_bound(end: &Value) -> &Value {
+    if end["by_bound"].is_null() { &end["word"] } else { &end["by_bound"] }
+}
+
+/// True if all streams hold but for what is left out.
+fn is_all_bounded(checked: &Value) -> bool {
+    ends(checked).all(|end| by_bound(end) == "held") && checked["clocks"].as_array().is_some_and(Vec::is_empty)
+}
+
 /// The streams that hold at each of their receivers.
 fn held_streams(checked: &Value) -> BTreeSet<&str> {
-    let ends = || checked["end_to_end"]["ends"].as_array().into_iter().flatten();
     let named = |is_held: bool| {
-        let own = ends().filter(move |end| (end["word"] == "held") == is_held);
+        let own = ends(checked).filter(move |end| (by_bound(end) == "held") == is_held);
         own.filter_map(|end| end["stream"].as_str()).collect::<BTreeSet<&str>>()
     };
     &named(true) - &named(false)
@@ -278,12 +297,13 @@ fn held_streams(checked: &Value) -> BTreeSet<&str> {
 /// What `check` says a stream takes at most, from its sender to its last receiver `[ns]`: from end to end, and on the wires of
 /// slots, which is all that builds from before segments say.
 fn bounds(checked: &Value, stream: &Value) -> impl Iterator<Item = f64> {
-    let largest = |list: &Value, key: &str| {
-        let own = list.as_array().into_iter().flatten().filter(|entry| entry["stream"] == *stream);
+    let largest = |list: &mut dyn Iterator<Item = &Value>, key: &str| {
+        let own = list.filter(|entry| entry["stream"] == *stream);
         let all: Option<Vec<f64>> = own.map(|entry| entry[key].as_f64()).collect();
         all?.into_iter().reduce(f64::max)
     };
-    [largest(&checked["end_to_end"]["ends"], "bound_ns"), largest(&checked["streams"], "latency_max_ns")]
+    let streams = checked["streams"].as_array();
+    [largest(&mut ends(checked), "bound_ns"), largest(&mut streams.into_iter().flatten(), "latency_max_ns")]
         .into_iter()
         .flatten()
 }

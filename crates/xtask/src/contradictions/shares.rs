@@ -326,7 +326,12 @@ impl Shares {
         let share = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
         let asked = self.asked();
         let mut text = format!("{asked} scenarios, and {} that do not fit or are refused\n", count(Word::Refused));
-        for (word, name) in [(Word::Held, "HELD"), (Word::Broken, "BROKEN"), (Word::NotProven, "NOT PROVEN")] {
+        for (word, name) in [
+            (Word::Held, "HELD"),
+            (Word::NotChecked, "NOT CHECKED"),
+            (Word::NotProven, "NOT PROVEN"),
+            (Word::Broken, "BROKEN"),
+        ] {
             text += &format!("  {:5.1} %  {name}\n", share(count(word), asked));
         }
         let of = |counts: &BTreeMap<usize, u64>, place: usize| counts.get(&place).copied().unwrap_or(0);

@@ -139,6 +139,7 @@ const WITH_STUDIES: &[&str] = &[
 const TESTS_USE: &[(&str, &[&str])] = &[
     ("analysis", &["scenario"]),
     ("catalog", &["scenario"]),
+    ("check", &["scenario"]),
     ("sim", &["analysis", "random-networks", "scenario", "schedule"]),
     ("runner", &["scenario"]),
     ("testbed", &["analysis", "v2x", "v2x-fleet"]),

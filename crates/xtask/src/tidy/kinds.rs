@@ -39,7 +39,10 @@ const AT_HOME: &[&str] = &[
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("crates/scenario/src/upgrade/buses.rs", "what earlier versions of the format said of buses"),
     ("crates/analysis/src/bounds.rs", "bounds of slots, which only Ethernet has"),
-    ("crates/analysis/src/candidates.rs", "weighs protections by the slots that are left, which only Ethernet has"),
+    (
+        "crates/analysis/src/candidates.rs",
+        "what is left of slots, and how often a forger can guess, which depends on the kind",
+    ),
     ("crates/analysis/src/synthesis/", "makes schedule tables, which only Ethernet has"),
     ("crates/analysis/src/testing.rs", "plans of each kind for tests"),
     ("crates/catalog/src/error.rs", "hands on what the buses of a plan refuse"),

@@ -14,6 +14,7 @@ use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 mod control;
 mod copies;
 pub(super) mod exported;
+mod load;
 mod losses;
 mod metering;
 mod ports;
@@ -29,7 +30,7 @@ mod wired;
 use super::demand::{Overload, Periodic};
 use super::line::{CONTROL, LineLoad, Queued, Reserved};
 use super::processor::{Jobs, ScheduledJob, mac_work};
-use super::{Arrivals, HopBound, HostFrame, Risk, SegmentBounds, Span, Why, without_bound};
+use super::{Arrivals, HopBound, HostFrame, LinkLoad, Risk, SegmentBounds, Span, Why, without_bound};
 use crate::bounds::ways;
 use routed::{LinkProblem, LinkReason};
 use slots::{Slots, first_bit_max, received_in_slot};
@@ -104,6 +105,10 @@ impl SegmentBounds for EthernetBounds {
 
     fn slots_of_message(&self, hop: &HopPlan) -> u32 {
         hop.facet.get::<EthernetHop>().and_then(|hop| hop.datagram).map_or(1, |datagram| datagram.frames())
+    }
+
+    fn loads(&self, plan: &Plan, segment: SegmentId) -> Vec<LinkLoad> {
+        Ethernet::of(plan, segment).map(load::of_links).unwrap_or_default()
     }
 
     fn scheduled_jobs(

@@ -57,7 +57,6 @@ impl SegmentKind for CanKind {
             has_timing_fidelity: false,
             has_host_interfaces: false,
             has_stations: false,
-            compares_candidates: false,
             collects: true,
         }
     }

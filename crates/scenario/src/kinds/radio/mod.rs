@@ -37,13 +37,7 @@ impl SegmentKind for RadioKind {
     }
 
     fn rules(&self) -> Rules {
-        Rules {
-            has_broadcast: true,
-            has_stations: true,
-            has_timing_fidelity: false,
-            compares_candidates: false,
-            ..Rules::default()
-        }
+        Rules { has_broadcast: true, has_stations: true, has_timing_fidelity: false, ..Rules::default() }
     }
 
     fn resolve_segment(&self, request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {

@@ -5,12 +5,13 @@ use std::iter;
 
 use chronoseal_core::NodeId;
 use chronoseal_plan::{HopPlan, Plan, StreamPlan};
+use chronoseal_report::Word;
 
-use super::{EndReport, Word};
+use super::Judged;
 
 /// Lets every stream under trip and reset counters share what is said of the message that tells them. `ends` are those of every stream
 /// of the plan, each for one of its receivers.
-pub(super) fn shared(plan: &Plan, ends: &mut [Vec<EndReport>]) {
+pub(super) fn shared(plan: &Plan, ends: &mut [Vec<Judged>]) {
     let Some(freshness) = &plan.freshness else { return };
     let told = freshness.stream.index();
     let lacking: BTreeSet<NodeId> = (plan.streams[told].receivers.iter().zip(&ends[told]))
@@ -39,7 +40,7 @@ fn counting<'p>(plan: &'p Plan, stream: &'p StreamPlan, receiver: NodeId) -> imp
     iter::successors(last, before).flat_map(on_hop)
 }
 
-impl EndReport {
+impl Judged {
     /// Without counters a node withholds frames or throws good ones away. Whether it comes to that is not known: a node that is one reset
     /// behind still tells by a frame's flag which one it is of.
     fn may_lack_counters(&mut self, node: &str) {
@@ -50,6 +51,6 @@ impl EndReport {
             "its tag is over trip and reset counters, and the message that tells them does not hold at `{node}`, which may have to throw \
              frames away for want of them: mend that message, or write `profile = 1` for the stream"
         );
-        (self.word, self.why, self.holds) = (Word::NotProven, Some(why), None);
+        (self.word, self.why) = (Word::NotProven, Some(why));
     }
 }

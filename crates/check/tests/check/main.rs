@@ -1,0 +1,42 @@
+//! Whole scenarios, as `check` judges them.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod candidates;
+mod shape;
+mod witnesses;
+mod words;
+
+use chronoseal_check::{Checked, Refused, Tried, check};
+use chronoseal_scenario::{NoFiles, Scenario};
+use serde_json::Value;
+
+fn load(text: &str) -> Scenario {
+    Scenario::load("test.toml", text.as_bytes(), &[], &NoFiles)
+        .unwrap_or_else(|problems| panic!("{}\n{text}", problems.render()))
+}
+
+/// The scenario with a change that it takes.
+fn changed(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "the scenario has `{from}`");
+    text.replacen(from, to, 1)
+}
+
+fn checked(text: &str) -> Checked {
+    let scenario = load(text);
+    let applied = |name: &str| match scenario.protected(name) {
+        Ok((plan, kept)) => Ok(Tried { plan, kept }),
+        Err(problems) => Err(Refused(problems.first())),
+    };
+    check(&scenario.plan, &applied).unwrap()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(&checked(text).json).unwrap()
+}
+
+/// The word, and the text of the verdict.
+fn verdict(text: &str) -> (&'static str, String) {
+    let checked = checked(text);
+    (checked.word.name(), checked.document.verdict.text)
+}
