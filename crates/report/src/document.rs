@@ -506,6 +506,8 @@ pub fn number_text(value: f64, digits: usize) -> String {
     }
     let plain = format!("{value:.digits$}");
     let (sign, rest) = plain.strip_prefix('-').map_or(("", plain.as_str()), |rest| ("-", rest));
+    // What is shown as zero has no sign.
+    let sign = if rest.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) { sign } else { "" };
     let (whole, fraction) = rest.split_once('.').map_or((rest, None), |(whole, fraction)| (whole, Some(fraction)));
     let mut text = String::from(sign);
     for (i, digit) in whole.chars().enumerate() {

@@ -64,6 +64,8 @@ fn ranges(run: Run<'_>, other: Option<Run<'_>>) -> Ranges {
             row.unbounded = "the run was stored without one".into();
         }
     }
+    // What is closest to harm comes first, so that a cut never hides it.
+    rows.sort_by(|one, other| harm(other).total_cmp(&harm(one)));
     Ranges {
         caption: "Latency of every stream: what was seen, what is possible, what is allowed".into(),
         quantity: "end-to-end latency".into(),
@@ -71,6 +73,16 @@ fn ranges(run: Run<'_>, other: Option<Run<'_>>) -> Ranges {
         hops: hops.names,
         rows,
         footnotes: other.map(|other| beside(run.0, other.0)).into_iter().collect(),
+    }
+}
+
+/// How close a row is to harm: frames that failed before all, then what share of its deadline was seen or is bounded.
+fn harm(row: &RangeRow) -> f64 {
+    let longest = row.spreads.iter().map(|spread| spread.max).chain(row.bound.iter().map(|bound| bound.total));
+    match (row.mark, row.deadline) {
+        (Mark::Bad, _) => f64::INFINITY,
+        (_, Some(deadline)) if deadline > 0.0 => longest.fold(0.0, f64::max) / deadline,
+        _ => 0.0,
     }
 }
 
