@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{TaskResult, generate, licences, process, test, tidy};
+use crate::{TaskResult, docs, generate, licences, process, test, tidy};
 
 #[rustfmt::skip]
 const CLIPPY: &[&str] =
@@ -33,7 +33,9 @@ pub(crate) fn lint(root: &Path) -> TaskResult {
     let deny = [("RUSTDOCFLAGS", "-D warnings")];
     process::run_with(root, DOC, &deny)?;
     step("generated documents");
-    generate::run(root, generate::Mode::Check)
+    generate::run(root, generate::Mode::Check)?;
+    step("what pages say that commands print");
+    docs::run(root, &["--quick"])
 }
 
 fn step(name: &str) {

@@ -9,6 +9,7 @@ mod bench;
 mod built;
 mod ci;
 mod contradictions;
+mod docs;
 mod finding;
 mod generate;
 mod licences;
@@ -27,6 +28,10 @@ usage: cargo xtask <task>
 
   tidy                 check the rules of the house that the compiler does not check
   generate [--check]   write generated documents; with --check only compare them
+  docs [--quick] [--binary FILE] [PAGE…]
+                       run the commands of README, guides and studies, compare what they print with what the page says, and check
+                       every whole scenario; --quick leaves out blocks that are marked slow, --binary takes another program
+                       than that of this tree
   licences             check the licences of every dependency
   bench star [ROUNDS]  the star on our simulator, ns-3 and nexosim, pinned and interleaved (default 5 rounds)
   bench star|group-key|fleet --before BINARY [--pairs PAIRS]
@@ -46,7 +51,7 @@ usage: cargo xtask <task>
   rtl test             builds it and tests it
   rtl calls            200 messages signed and verified, and the cycles that takes
   rtl area             cells of the engine in a 7-series FPGA, by Yosys
-  lint                 format, tidy, licences, clippy, documentation, generated documents
+  lint                 format, tidy, licences, clippy, documentation, generated documents, quick commands of pages
   test                 all tests: of every crate, fuzz corpora, no-std link, and tshark where it is installed
   ci                   lint and test";
 
@@ -81,6 +86,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(&root),
         ["generate"] => generate::run(&root, generate::Mode::Write),
         ["generate", "--check"] => generate::run(&root, generate::Mode::Check),
+        ["docs", ref words @ ..] => docs::run(&root, words),
         ["licences"] => licences::run(&root),
         ["bench", ref words @ ..] => bench::run(&root, words),
         ["contradictions", ref words @ ..] => contradictions::run(&root, words),
