@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use chronoseal_catalog::{PrepareError, Prepared};
-use chronoseal_console::files::{read, read_limited};
+use chronoseal_console::files::{read_limited, read_start};
 use chronoseal_console::{Format, Trouble};
+use chronoseal_scenario::limits::FILE_LEN_MAX;
 use chronoseal_scenario::{FileError, Files, Problems, Scenario};
 
 use crate::arguments::ScenarioFile;
@@ -31,7 +32,7 @@ const FILE_REFERRED_LEN_MAX: u64 = 64_000_000;
 /// told as one JSON object.
 pub(crate) fn scenario(file: &ScenarioFile, more: &[(String, String)], format: Format) -> Result<Scenario, Trouble> {
     let path = &file.file;
-    let text = read(path)?;
+    let text = read_start(path, FILE_LEN_MAX as u64)?;
     let sets: Vec<_> = file.sets.iter().chain(more).cloned().collect();
     let beside = path.parent().unwrap_or(Path::new(""));
     Scenario::load(&path.display().to_string(), &text, &sets, &Beside(beside))

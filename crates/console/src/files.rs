@@ -15,13 +15,27 @@ const FILE_NAMED_LEN_MAX: u64 = 1_000_000_000;
 /// # Errors
 /// As the host has it, or that it is longer.
 pub fn read_limited(path: &Path, len_max: u64) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(len_max + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > len_max {
-        return Err(std::io::Error::other(format!(
-            "it is longer than {len_max} bytes, which is the most that is read"
-        )));
+    let file = std::fs::File::open(path)?;
+    let too_long =
+        || std::io::Error::other(format!("it is longer than {len_max} bytes, which is the most that is read"));
+    // What is too long is not read; of what has no length, such as a pipe, that shows only then.
+    if file.metadata()?.len() > len_max {
+        return Err(too_long());
     }
+    let mut bytes = Vec::new();
+    file.take(len_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > len_max { Err(too_long()) } else { Ok(bytes) }
+}
+
+/// Reads a file, but of a longer one only `len_max` bytes and one more, by which whoever takes them sees that they are too many.
+///
+/// # Errors
+/// [`Trouble`]: that it cannot be read, with what to do.
+pub fn read_start(path: &Path, len_max: u64) -> Result<Vec<u8>, Trouble> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)
+        .and_then(|file| file.take(len_max + 1).read_to_end(&mut bytes))
+        .map_err(|error| unreadable(path, &error))?;
     Ok(bytes)
 }
 
@@ -30,12 +44,14 @@ pub fn read_limited(path: &Path, len_max: u64) -> std::io::Result<Vec<u8>> {
 /// # Errors
 /// [`Trouble`]: that it cannot be read, with what to do.
 pub fn read(path: &Path) -> Result<Vec<u8>, Trouble> {
-    read_limited(path, FILE_NAMED_LEN_MAX).map_err(|error| {
-        Trouble(format!(
-            "error: cannot read {}: {error}\nhelp: give the path of a file; `ls scenarios` shows examples",
-            path.display()
-        ))
-    })
+    read_limited(path, FILE_NAMED_LEN_MAX).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Trouble {
+    Trouble(format!(
+        "error: cannot read {}: {error}\nhelp: give the path of a file; `ls scenarios` shows examples",
+        path.display()
+    ))
 }
 
 /// Writes a file, whole or not at all, with an error that says what to do.

@@ -165,7 +165,7 @@ pub(crate) fn utf8(name: &str, bytes: &[u8]) -> Result<String, Problems> {
     if bytes.len() > FILE_LEN_MAX {
         let problem = Problem::new(
             Code::FileTooLong,
-            format!("the file has {} bytes; a scenario has at most {FILE_LEN_MAX}", bytes.len()),
+            format!("the file is too long: a scenario has at most {FILE_LEN_MAX} bytes"),
         )
         .help("write streams that are alike once, with `count`");
         return Err(Problems::one(name, "", problem));

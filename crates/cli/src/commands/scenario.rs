@@ -3,6 +3,7 @@
 use chronoseal_console::{Printer, Status, Trouble, files};
 use std::path::Path;
 
+use chronoseal_scenario::limits::FILE_LEN_MAX;
 use chronoseal_scenario::{Problems, import, upgrade};
 
 use crate::arguments::{Scenario, ScenarioAction, ScenarioFrom, ScenarioUpgrade};
@@ -38,29 +39,33 @@ fn from(options: &ScenarioFrom, printer: &Printer) -> Result<Status, Trouble> {
     for warning in import::warnings(&text) {
         printer.note(&format!("warning: {warning}"));
     }
-    match &options.out {
+    match options.out.as_deref() {
         None => printer.data(&text),
-        Some(path) => {
-            files::write(path, &text)?;
-            printer.hint(&format!("scenario: {0}\nnext: chronoseal check {0}", path.display()));
-        }
+        Some(path) => written(path, &text, printer)?,
     }
     Ok(Status::Held)
 }
 
+/// Writes a scenario to a file, or to standard output if that is `-`.
+fn written(path: &Path, text: &str, printer: &Printer) -> Result<(), Trouble> {
+    if path == Path::new("-") {
+        printer.data(text);
+        return Ok(());
+    }
+    files::write(path, text)?;
+    printer.hint(&format!("scenario: {0}\nnext: chronoseal check {0}", path.display()));
+    Ok(())
+}
+
 fn upgrade_file(options: &ScenarioUpgrade, printer: &Printer) -> Result<Status, Trouble> {
     let name = options.file.display().to_string();
-    let text = String::from_utf8(files::read(&options.file)?).map_err(|error| {
+    let text = String::from_utf8(files::read_start(&options.file, FILE_LEN_MAX as u64)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Trouble(format!("error: {name} is no text: byte {at} is not UTF-8\nhelp: save the scenario as UTF-8"))
     })?;
     let upgraded = upgrade(&name, &text).map_err(|problems| nothing_made(&problems, "nothing was written"))?;
     match options.out.as_deref() {
-        Some(path) if path == Path::new("-") => printer.data(&upgraded.text),
-        Some(path) => {
-            files::write(path, &upgraded.text)?;
-            printer.hint(&format!("scenario: {0}\nnext: chronoseal check {0}", path.display()));
-        }
+        Some(path) => written(path, &upgraded.text, printer)?,
         None if upgraded.is_changed() => {
             files::write(&options.file, &upgraded.text)?;
             printer.hint(&format!(

@@ -21,6 +21,9 @@ fn a_table_becomes_a_scenario_that_is_accepted_and_runs() {
 
     let text = bench.say(&["scenario", "from", "streams.csv"]).assert_code(0).out.clone();
     assert_eq!(text.trim_end(), std::fs::read_to_string(bench.path("mine.toml")).unwrap().trim_end());
+    let dashed = bench.say(&["scenario", "from", "streams.csv", "--out", "-"]);
+    assert_eq!((&dashed.assert_code(0).out, dashed.err.contains("scenario: -")), (&text, false));
+    assert!(!bench.path("-").exists(), "`-` is standard output, no file");
 }
 
 #[test]

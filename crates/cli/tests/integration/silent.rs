@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::integration::support::Bench;
+use crate::integration::support::{Bench, said};
 
 const PAIR: &str = "schema_version = 2
 name = \"pair\"
@@ -78,6 +78,24 @@ fn a_file_that_is_too_long_is_refused_with_the_limit() {
     let bench = Bench::new();
     bench.write("long.toml", format!("{PAIR}# {}\n", "x".repeat(4_000_001)));
     bench.say(&["check", "long.toml"]).assert_refused(&["a scenario has at most 4000000"]);
+}
+
+#[test]
+fn a_file_of_gigabytes_is_refused_without_being_read() {
+    let bench = Bench::new();
+    let huge = std::fs::File::create(bench.path("huge.toml")).unwrap();
+    huge.set_len(3_000_000_000).unwrap();
+    // Whoever reads 1 GB of it needs more memory than this.
+    let limited = |arguments: &str| {
+        let program = env!("CARGO_BIN_EXE_chronoseal");
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -v 1000000; exec {program} {arguments}")]).current_dir(bench.path(""));
+        said(command.output().unwrap())
+    };
+    limited("check huge.toml").assert_refused(&["a scenario has at most 4000000"]);
+    limited("run huge.toml").assert_refused(&["a scenario has at most 4000000"]);
+    limited("scenario upgrade huge.toml").assert_refused(&["a scenario has at most 4000000"]);
+    limited("scenario from huge.toml").assert_refused(&["longer than 1000000000 bytes"]);
 }
 
 #[test]
