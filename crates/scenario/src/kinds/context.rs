@@ -215,6 +215,16 @@ impl<'s> Context<'s> {
         found
     }
 
+    /// That no stream called `name` is on `segment`, where `names` are, is a problem at `place`; but not a second one if the stream
+    /// exists and a way was not found.
+    pub fn not_on(&mut self, segment: &str, name: &str, names: &[&str], place: &[Step<'_>]) {
+        let exists = self.spec.streams.iter().any(|stream| stream.name == name);
+        if exists && self.problems.list().iter().any(|problem| problem.code == Code::NoWay) {
+            return;
+        }
+        self.find(name, names, place, &format!("stream on `{segment}`"), &format!("streams on `{segment}`"));
+    }
+
     /// Checks a name that becomes part of file and interface names.
     pub fn identifier(&mut self, name: &str, place: &[Step<'_>], what: &str) {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -281,6 +281,37 @@ fn a_bracket_that_is_never_closed_is_one_problem_and_says_which() {
 }
 
 #[test]
+fn a_stream_without_a_way_is_one_problem_wherever_its_name_stands() {
+    let text = r#"schema_version = 2
+name = "apart"
+[segments.body.can]
+bit_rate = "500kbit/s"
+[segments.backbone.ethernet]
+rate = "100Mbit/s"
+cluster_cycle = "10ms"
+switches = ["front"]
+classes = [{ streams = ["door"], class = { vlan = { pcp = 4 } } }]
+[[nodes]]
+name = "handle"
+on = ["body"]
+[[nodes]]
+name = "panel"
+on = ["backbone"]
+[[streams]]
+name = "door"
+from = "handle"
+to = ["panel"]
+period = "50ms"
+length = "8B"
+body = { id = "0x100" }
+"#;
+    let found = problems(text.as_bytes());
+    assert_eq!(found.list()[0].code, Code::NoWay, "{}", found.render());
+    let other = problems(text.replace("[\"door\"]", "[\"dor\"]").as_bytes());
+    assert!(other.list().iter().any(|problem| problem.message.contains("named `dor`")), "{}", other.render());
+}
+
+#[test]
 fn a_file_beyond_any_size_is_refused() {
     let bytes = vec![b'#'; chronoseal_scenario::limits::FILE_LEN_MAX + 1];
     assert_eq!(problems(&bytes).list()[0].code, Code::FileTooLong);

@@ -81,13 +81,12 @@ pub(super) fn check(segment: &Segment<'_>, streams: &[OnSegment<'_>], context: &
         entries.iter().filter_map(|entry| Some(context.spec().streams.get(*entry)?.name.clone())).collect();
     let names: Vec<&str> = known.iter().map(String::as_str).collect();
     let is_known: BTreeSet<&str> = names.iter().copied().collect();
-    let (what, all) = (format!("stream on `{}`", segment.name), format!("streams on `{}`", segment.name));
     let at = |entry: usize| segment.table.at("classes").entry(entry).key("streams");
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for (number, entry) in memo.classes.entries.iter().enumerate() {
         for (place, name) in entry.streams.iter().enumerate() {
             if !is_known.contains(name.as_str()) {
-                context.find(name, &names, &at(number).entry(place), &what, &all);
+                context.not_on(segment.name, name, &names, &at(number).entry(place));
                 continue;
             }
             if let Some(first) = seen.insert(name, number) {

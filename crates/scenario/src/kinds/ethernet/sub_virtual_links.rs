@@ -84,8 +84,7 @@ pub(super) fn leaders(
             let names: Vec<String> = streams.iter().filter_map(|other| Some(entry_of(other)?.name.clone())).collect();
             let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
             names.dedup();
-            let on = segment.name;
-            context.find(name, &names, &at, &format!("stream on `{on}`"), &format!("streams on `{on}`"));
+            context.not_on(segment.name, name, &names, &at);
             continue;
         };
         let own = shortened(name_of(stream, context)).to_string();
@@ -244,8 +243,7 @@ pub(super) fn join_collected(request: &mut CollectRequest<'_>, named: &str, cont
     let Some(leader) = request.others.iter().position(is_named) else {
         let mut names: Vec<&str> = request.others.iter().filter_map(|other| Some(name(other.entry?))).collect();
         names.dedup();
-        let on = segment.name;
-        context.find(named, &names, &at, &format!("stream on `{on}`"), &format!("streams on `{on}`"));
+        context.not_on(segment.name, named, &names, &at);
         return false;
     };
     let first = &request.others[leader];
