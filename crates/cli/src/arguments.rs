@@ -266,14 +266,16 @@ pub(crate) struct Report {
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Runs are compared, not packets: each side needs at least 10.
+Runs are compared, not packets: in pairs where the seeds of both sides match. Verdicts, accepted forgeries and bounds are
+compared with any number of runs; losses, latencies, load and processor time need at least 10 of each side.
 
 Examples:
   chronoseal run scenarios/first.toml --repeat 10 --out before
   chronoseal run scenarios/first.toml --repeat 10 --out after --set duration=2s
   chronoseal compare before after
 
-Exit status 1 if the second side is worse.")]
+Exit status: 0 if the runs of the second side hold and nothing is worse; 1 if something is worse or one of them failed; 3 if
+neither is so but not everything was checked, as with fewer than 10 runs.")]
 pub(crate) struct Compare {
     /// Folder that holds stored runs, or one run
     pub(crate) a: PathBuf,
@@ -334,7 +336,7 @@ pub(crate) struct ScenarioFrom {
     /// A CSV with the messages that gateways carry from bus to bus; a bus has the name of its database's file
     #[arg(long, value_name = "CSV")]
     pub(crate) routes: Option<PathBuf>,
-    /// Where to write the scenario [default: standard output]
+    /// Where to write the scenario, `-` for standard output [default: standard output]
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
 }

@@ -2,8 +2,7 @@
 //!
 //! One convention holds throughout: a percentile of samples is of the nearest rank, the sample of rank `ceil(q n)` among
 //! `n` sorted ones counted from 1. So the median of an even number is the lower of the two in the middle. It is always a
-//! value that was seen, and whole numbers stay whole. An estimator whose source defines it by the mean of the two middle
-//! values is no percentile of samples and follows its source (`hodges_lehmann` in `chronoseal-report`).
+//! value that was seen, and whole numbers stay whole.
 
 /// The value that a standard normal one stays below with a probability of 97.5 %.
 pub const NORMAL_975: f64 = 1.959_963_984_540_054;

@@ -27,7 +27,7 @@ pub mod statistics;
 pub mod terminal;
 mod word;
 
-pub use compare::{Change, CompareReport, MetricComparison, compare, compare_document};
+pub use compare::{Change, CompareReport, compare, compare_document};
 pub use data::{csv, json};
 pub use document::{
     Align, Axis, Bar, BarKind, Block, Cell, Chart, Column, Divided, DividedRow, Document, Evidence, Lane, Mark, Piece,

@@ -11,7 +11,7 @@ mod schedule;
 mod segments;
 mod tables;
 mod topology;
-mod verdict;
+pub(crate) mod verdict;
 
 use chronoseal_core::statistics::samples_for;
 use chronoseal_results::{Engine, RunMeta, RunRows, RunSummary, StreamMeta};

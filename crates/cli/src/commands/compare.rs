@@ -3,31 +3,33 @@
 use chronoseal_console::{Printer, Status, Trouble};
 use std::path::{Path, PathBuf};
 
-use chronoseal_report::{Change, compare, compare_document, scenarios_of};
-use chronoseal_results::{RunMeta, RunSummary, store};
+use chronoseal_report::compare::Run;
+use chronoseal_report::{Word, compare, compare_document, scenarios_of};
+use chronoseal_results::{RunMeta, store};
 
 use crate::arguments::Compare;
 
 pub(crate) fn run(options: &Compare, printer: &Printer) -> Result<Status, Trouble> {
-    let ((metas_a, a), (metas_b, b)) = (runs(&options.a)?, runs(&options.b)?);
+    let (a, b) = (runs(&options.a)?, runs(&options.b)?);
     let report = compare(&a, &b);
     let (name_a, name_b) = (options.a.display().to_string(), options.b.display().to_string());
     let names = (name_a.as_str(), name_b.as_str());
     let mut document = compare_document(&report, names);
-    document.verdict.points.extend(scenarios_of(&metas_a, &metas_b, names));
+    let metas = |runs: &[Run]| runs.iter().map(|(meta, _)| meta.clone()).collect::<Vec<RunMeta>>();
+    document.verdict.points.extend(scenarios_of(&metas(&a), &metas(&b), names));
     printer.document(&document, options.format);
-    if report.verdict == Change::Insufficient {
+    if !report.has_enough() {
         printer.hint("next: chronoseal run FILE --repeat 10 --out FOLDER for each side");
     }
-    Ok(document.verdict.word.status())
+    Ok(report.word.status())
 }
 
 const HELP: &str = "help: give a folder written by `chronoseal run FILE --repeat 10 --out FOLDER`";
 
 /// Descriptions and summaries of every run in a folder, by name; of the folder itself if it is a run.
-fn runs(folder: &Path) -> Result<(Vec<RunMeta>, Vec<RunSummary>), Trouble> {
+fn runs(folder: &Path) -> Result<Vec<Run>, Trouble> {
     if folder.join("manifest.json").exists() {
-        return Ok([store::read(folder)?].into_iter().unzip());
+        return Ok(vec![store::read(folder)?]);
     }
     let entries = std::fs::read_dir(folder)
         .map_err(|error| Trouble(format!("error: cannot read {}: {error}\n{HELP}", folder.display())))?;
@@ -47,5 +49,5 @@ fn runs(folder: &Path) -> Result<(Vec<RunMeta>, Vec<RunSummary>), Trouble> {
             paths[0].display()
         )));
     }
-    Ok(runs.into_iter().unzip())
+    Ok(runs)
 }

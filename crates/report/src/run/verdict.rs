@@ -13,7 +13,7 @@ use crate::word::Word;
 /// Attacks, and clocks that failed, the verdict names one by one.
 const NAMED_MAX: usize = 8;
 
-pub(super) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
+pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     let key = group::answer(meta, summary);
     let (deadlines, forged) = (summary.deadlines_held(), summary.forged_accepted());
     let mut text = key.as_ref().map_or_else(String::new, |(_, text)| format!("{text}; "));

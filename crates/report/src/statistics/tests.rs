@@ -6,52 +6,21 @@ use super::*;
 fn vectors() -> Value {
     serde_json::from_str(include_str!("../../tests/vectors/statistics.json")).unwrap()
 }
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
-}
 fn close(found: f64, expected: &Value) -> bool {
     let expected = expected.as_f64().unwrap();
     (found - expected).abs() <= 1e-9 * expected.abs().max(1e-12) + 1e-14
 }
 
 #[test]
-fn mann_whitney_and_hodges_lehmann_agree_with_scipy() {
-    for case in vectors()["mann_whitney"].as_array().unwrap() {
-        let (a, b) = (numbers(&case["a"]), numbers(&case["b"]));
-        let test = if case["method"] == "exact" { mann_whitney_exact } else { mann_whitney_approximate };
-        let found = test(&a, &b).unwrap();
-        assert!(close(found.u, &case["u"]) && close(found.p, &case["p"]), "{found:?} of {case}");
-        let shift = hodges_lehmann(&a, &b, 0.95).unwrap();
-        let expected = &case["hodges_lehmann"];
-        assert!(
-            close(shift.estimate, &expected["shift"])
-                && close(shift.low, &expected["low"])
-                && close(shift.high, &expected["high"]),
-            "{shift:?} of {case}"
-        );
-    }
-}
-
-#[test]
-fn ranks_shares_and_adjustments_agree_with_scipy() {
+fn ranks_and_shares_agree_with_scipy() {
     let vectors = vectors();
     for case in vectors["percentile_interval"].as_array().unwrap() {
         let found = percentile_ranks(case["n"].as_u64().unwrap(), case["quantile"].as_f64().unwrap());
         assert_eq!(found, (case["low"].as_u64(), case["high"].as_u64()), "{case}");
     }
-    for case in vectors["normal"].as_array().unwrap() {
-        assert!(close(two_sided(case["z"].as_f64().unwrap()), &case["two_sided"]), "{case}");
-    }
     for case in vectors["wilson"].as_array().unwrap() {
         let found = Interval::of_share(case["k"].as_u64().unwrap(), case["n"].as_u64().unwrap()).unwrap();
         assert!(close(found.low, &case["low"]) && close(found.high, &case["high"]), "{found:?} of {case}");
-    }
-    for case in vectors["holm"].as_array().unwrap() {
-        let found = holm(&numbers(&case["p"]));
-        assert!(
-            found.iter().zip(case["adjusted"].as_array().unwrap()).all(|(x, y)| close(*x, y)),
-            "{found:?} of {case}"
-        );
     }
 }
 
@@ -69,24 +38,11 @@ fn a_bootstrap_repeats_with_its_seed_and_holds_the_mean() {
 
 #[test]
 fn empty_samples_have_no_statistics() {
-    assert_eq!(mann_whitney(&[], &[1.0]), None);
-    assert_eq!(hodges_lehmann(&[1.0], &[], 0.95), None);
     assert_eq!(Interval::of_share(0, 0), None);
     assert!(ecdf(&mut [], 10).is_empty());
 }
 
 proptest! {
-    #[test]
-    fn exact_and_approximate_tests_agree_roughly(seed in 0u64..500) {
-        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
-        let mut draw = || (0..20).map(|_| rng.next_u64() as f64).collect::<Vec<_>>();
-        let (a, b) = (draw(), draw());
-        let (exact, rough) = (mann_whitney_exact(&a, &b).unwrap(), mann_whitney_approximate(&a, &b).unwrap());
-        prop_assert!((exact.p - rough.p).abs() < 0.02);
-        let mirrored = mann_whitney_exact(&b, &a).unwrap();
-        prop_assert!((mirrored.p - exact.p).abs() < 1e-12);
-    }
-
     #[test]
     fn a_downsampled_curve_keeps_ends_and_extremes(ys in prop::collection::vec(-1e6f64..1e6, 0..3000), max in 8usize..600) {
         let points: Vec<(f64, f64)> = ys.iter().enumerate().map(|(i, y)| (i as f64, *y)).collect();

@@ -1,0 +1,348 @@
+//! The figures of runs that are compared, each by what it is and whose.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chronoseal_results::{LinkUse, RunMeta, RunSummary, StreamMeta, StreamSummary};
+use serde::Serialize;
+
+use super::{Change, EFFECT_MIN, LOSS_EFFECT_MIN, Line, RUNS_MIN, Run};
+use crate::statistics::exchange::Sides;
+use crate::word::Word;
+
+/// What kind of figure a line compares; what does the most harm comes first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Runs whose verdict is as bad as the line says.
+    Verdict,
+    /// Forged, changed or repeated frames that were accepted.
+    Forgeries,
+    /// Share of a stream's frames that were late or lost, for one reason.
+    Losses,
+    /// The longest a frame can take by analysis.
+    Bound,
+    /// The longest, or the 99th percentile, of a stream's latencies.
+    Tail,
+    /// The median of a stream's latencies.
+    Median,
+    /// Share of the time that a bus or a direction of a link is used.
+    Load,
+    /// Share of the time that a node's processor computes.
+    Processor,
+}
+
+/// Shares below this count as this: a millionth of the time.
+const SHARE_FLOOR: f64 = 1e-6;
+/// Latencies below a nanosecond count as one.
+const LATENCY_FLOOR_US: f64 = 1e-3;
+/// Counts of nothing count as half of one where only ratios matter.
+const COUNT_FLOOR: f64 = 0.5;
+
+impl Kind {
+    /// As shown to people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Verdict => "verdict",
+            Self::Forgeries => "accepted forgeries",
+            Self::Losses => "frames late or lost",
+            Self::Bound => "bound",
+            Self::Tail => "latency",
+            Self::Median => "median latency",
+            Self::Load => "load",
+            Self::Processor => "processor time",
+        }
+    }
+
+    /// Unit of its figures.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Verdict => "% of runs",
+            Self::Forgeries => "a run",
+            Self::Losses => "% of frames",
+            Self::Bound | Self::Tail | Self::Median => "us",
+            Self::Load | Self::Processor => "% of time",
+        }
+    }
+
+    /// A figure as shown, in [`Self::unit`].
+    pub(super) fn shown(self, value: f64) -> f64 {
+        if self.unit().starts_with('%') { 100.0 * value } else { value }
+    }
+
+    /// How often something happened, and not how long it took.
+    pub(super) const fn is_counted(self) -> bool {
+        matches!(self, Self::Verdict | Self::Forgeries | Self::Losses)
+    }
+
+    /// A single one is harm already, if there was none before.
+    pub(super) const fn is_certain(self) -> bool {
+        matches!(self, Self::Verdict | Self::Forgeries)
+    }
+
+    /// Differences are absolute, not relative.
+    pub(super) const fn is_absolute(self) -> bool {
+        matches!(self, Self::Verdict | Self::Losses)
+    }
+
+    /// The least difference that is worth reporting, on the scale on which it is tested.
+    fn least(self) -> f64 {
+        match self {
+            Self::Verdict | Self::Forgeries => 0.0,
+            Self::Losses => LOSS_EFFECT_MIN,
+            _ => EFFECT_MIN.ln_1p(),
+        }
+    }
+
+    /// A figure on the scale on which it is tested: that of ratios, but for shares that are often zero.
+    fn tested(self, value: f64) -> f64 {
+        match self {
+            Self::Verdict | Self::Losses => value,
+            Self::Forgeries => value.max(COUNT_FLOOR).ln(),
+            Self::Bound | Self::Tail | Self::Median => value.max(LATENCY_FLOOR_US).ln(),
+            Self::Load | Self::Processor => value.max(SHARE_FLOOR).ln(),
+        }
+    }
+
+    /// A difference on that scale as it is reported.
+    pub(super) fn shift_from(self, difference: f64) -> f64 {
+        if self.is_absolute() { difference } else { difference.exp_m1() }
+    }
+
+    /// The difference of two figures as it is reported.
+    pub(super) fn shift_between(self, a: f64, b: f64) -> f64 {
+        self.shift_from(self.tested(b) - self.tested(a))
+    }
+
+    /// Standard error that a difference has at least: far below what is worth reporting.
+    fn blur(self) -> f64 {
+        match self {
+            Self::Verdict => 0.05,
+            Self::Losses => LOSS_EFFECT_MIN / 20.0,
+            _ => EFFECT_MIN / 20.0,
+        }
+    }
+}
+
+/// One figure of every run.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Figures {
+    pub(super) kind: Kind,
+    pub(super) of: String,
+    pub(super) detail: String,
+    pub(super) a: Vec<Option<f64>>,
+    pub(super) b: Vec<Option<f64>>,
+}
+
+impl Figures {
+    /// As the test wants them; of pairs, only runs that have a partner, in the same order.
+    pub(super) fn sides(&self, pairs: Option<&[(usize, usize)]>) -> Sides {
+        let tested = |value: Option<f64>| value.map(|value| self.kind.tested(value));
+        let (a, b) = match pairs {
+            Some(pairs) => pairs.iter().map(|&(a, b)| (tested(self.a[a]), tested(self.b[b]))).unzip(),
+            None => (self.a.iter().copied().map(tested).collect(), self.b.iter().copied().map(tested).collect()),
+        };
+        Sides { a, b, least: self.kind.least(), blur: self.kind.blur() }
+    }
+
+    /// Why there are too few figures to test.
+    pub(super) fn why_not_checked(&self) -> String {
+        let known = |values: &[Option<f64>]| values.iter().flatten().count();
+        match (known(&self.a), known(&self.b)) {
+            (_, 0) => "no run of the second side has it".into(),
+            (0, _) => "no run of the first side has it".into(),
+            (a, b) if a == self.a.len() && b == self.b.len() => "too few runs".into(),
+            (a, b) => format!("only {a} and {b} runs have it, and a test needs {RUNS_MIN} of each side"),
+        }
+    }
+}
+
+/// What a figure is: its kind, whose it is, and which of several.
+type Key = (Kind, String, String);
+
+pub(super) const FAILED: &str = "failed";
+const NOT_HELD: &str = "not held";
+const PERCENTILE: &str = "p99";
+const LONGEST: &str = "longest";
+
+/// Every figure that some run of both sides can have, but for bounds.
+pub(super) fn figures(a: (&[&Run], &[Word]), b: (&[&Run], &[Word])) -> Vec<Figures> {
+    let of_side = |(runs, words): (&[&Run], &[Word])| {
+        runs.iter().zip(words).map(|((meta, summary), word)| of_run(meta, summary, *word)).collect::<Vec<_>>()
+    };
+    let streams = |(runs, _): (&[&Run], &[Word])| -> Vec<BTreeSet<String>> {
+        let names = |summary: &RunSummary| summary.streams.iter().map(|stream| stream.name.clone()).collect();
+        runs.iter().map(|(_, summary)| names(summary)).collect()
+    };
+    let (figures_a, figures_b) = (of_side(a), of_side(b));
+    let (streams_a, streams_b) = (streams(a), streams(b));
+    let keys: BTreeSet<&Key> = figures_a.iter().chain(&figures_b).flat_map(BTreeMap::keys).collect();
+    let all: Vec<Figures> = keys
+        .into_iter()
+        .map(|key| {
+            let values = |figures: &[BTreeMap<Key, f64>], streams: &[BTreeSet<String>]| {
+                let one = |(run, streams): (&BTreeMap<Key, f64>, &BTreeSet<String>)| {
+                    run.get(key).copied().or_else(|| when_absent(key, streams))
+                };
+                figures.iter().zip(streams).map(one).collect()
+            };
+            let (kind, of, detail) = key.clone();
+            Figures { kind, of, detail, a: values(&figures_a, &streams_a), b: values(&figures_b, &streams_b) }
+        })
+        .collect();
+    all.iter().filter(|figures| is_worth_comparing(figures, &all)).cloned().collect()
+}
+
+/// What it means that a run does not mention a figure.
+fn when_absent((kind, of, _): &Key, streams: &BTreeSet<String>) -> Option<f64> {
+    match kind {
+        Kind::Verdict | Kind::Forgeries | Kind::Processor => Some(0.0),
+        Kind::Losses => streams.contains(of).then_some(0.0),
+        Kind::Bound | Kind::Tail | Kind::Median | Kind::Load => None,
+    }
+}
+
+/// False for what only the second side has, which nothing is there to compare with, and for what says nothing that another
+/// figure does not say better.
+fn is_worth_comparing(figures: &Figures, all: &[Figures]) -> bool {
+    let known = |values: &[Option<f64>]| values.iter().flatten().count();
+    let other = |kind: Kind, detail: &str| {
+        all.iter().find(|other| (other.kind, &other.of, other.detail.as_str()) == (kind, &figures.of, detail))
+    };
+    let is_complete = |percentile: &Figures, longest: &Figures| {
+        (known(&percentile.a), known(&percentile.b)) == (known(&longest.a), known(&longest.b))
+    };
+    match figures.kind {
+        Kind::Verdict => {
+            let failed = other(Kind::Verdict, FAILED);
+            figures.detail == FAILED || failed.is_none_or(|failed| (&failed.a, &failed.b) != (&figures.a, &figures.b))
+        }
+        // A stream or a link that is new.
+        _ if known(&figures.a) == 0 => false,
+        Kind::Load => known(&figures.b) > 0,
+        // Percentiles need samples; a run that is too short for them has a longest latency.
+        Kind::Median => other(Kind::Tail, LONGEST).is_none_or(|longest| is_complete(figures, longest)),
+        Kind::Tail if figures.detail == PERCENTILE => {
+            other(Kind::Tail, LONGEST).is_none_or(|longest| is_complete(figures, longest))
+        }
+        Kind::Tail => other(Kind::Tail, PERCENTILE).is_none_or(|percentile| !is_complete(percentile, figures)),
+        Kind::Losses => known(&figures.b) > 0,
+        Kind::Forgeries | Kind::Bound | Kind::Processor => true,
+    }
+}
+
+/// All figures of one run.
+fn of_run(meta: &RunMeta, summary: &RunSummary, word: Word) -> BTreeMap<Key, f64> {
+    let mut figures = BTreeMap::new();
+    // An interrupted run is not checked to its end, which says nothing of the side.
+    let bad = |is_bad: bool| if is_bad { 1.0 } else { 0.0 };
+    figures.insert((Kind::Verdict, String::new(), FAILED.into()), bad(word >= Word::Worse));
+    figures.insert((Kind::Verdict, String::new(), NOT_HELD.into()), bad(word > Word::Held && !meta.interrupted));
+    for attack in summary.attacks.iter().filter(|attack| attack.accepted > 0) {
+        let key = (Kind::Forgeries, attack.stream.clone(), attack.attack.clone());
+        *figures.entry(key).or_default() += attack.accepted as f64;
+    }
+    for stream in &summary.streams {
+        of_stream(stream, &mut figures);
+    }
+    let time_ns = meta.duration_ns.max(1) as f64;
+    for segment in &summary.segments {
+        if let Some(share) = segment.load().and_then(|load| load.share) {
+            figures.insert((Kind::Load, segment.name.clone(), String::new()), share);
+        }
+    }
+    for used in &summary.links {
+        for (direction, busy_ns) in used.busy_ns.iter().enumerate() {
+            if let Some(of) = link_name(meta, used, direction) {
+                *figures.entry((Kind::Load, of, String::new())).or_default() += *busy_ns as f64 / time_ns;
+            }
+        }
+    }
+    for work in &summary.work {
+        let share = work.duration.n as f64 * work.duration.mean_ns / time_ns;
+        *figures.entry((Kind::Processor, work.node.clone(), String::new())).or_default() += share;
+    }
+    figures
+}
+
+fn of_stream(stream: &StreamSummary, figures: &mut BTreeMap<Key, f64>) {
+    let mut add = |kind: Kind, detail: &str, value: f64| {
+        figures.insert((kind, stream.name.clone(), detail.to_owned()), value);
+    };
+    let lost: u64 = stream.losses().map(|(_, count)| count).sum();
+    let all = (stream.delivered + lost) as f64;
+    for (reason, count) in stream.losses() {
+        add(Kind::Losses, reason, count as f64 / all);
+    }
+    let Some(latency) = stream.end_to_end.all else { return };
+    let us = |ns: i64| ns as f64 / 1e3;
+    add(Kind::Tail, LONGEST, us(latency.max_ns));
+    if let Some(ns) = latency.p99_ns {
+        add(Kind::Tail, PERCENTILE, us(ns));
+    }
+    if let Some(ns) = latency.p50_ns {
+        add(Kind::Median, "", us(ns));
+    }
+}
+
+/// The direction of a link by the names of its ends.
+fn link_name(meta: &RunMeta, used: &LinkUse, direction: usize) -> Option<String> {
+    let link = meta.segments.get(usize::from(used.segment))?.links.get(usize::from(used.link))?;
+    let [from, to] = if direction == 0 { link.ends } else { [link.ends[1], link.ends[0]] };
+    Some(format!("{} \u{2192} {}", meta.node_name(from), meta.node_name(to)))
+}
+
+/// The bounds of streams that both sides have: analysis makes them, so nothing is to be tested.
+pub(super) fn bounds(a: &[&Run], b: &[&Run]) -> Vec<Line> {
+    let (a, b) = (streams_of(a), streams_of(b));
+    a.iter().filter_map(|(name, a)| bound(name, a, b.get(name)?)).collect()
+}
+
+/// The streams of a side's runs, by name.
+fn streams_of<'r>(runs: &[&'r Run]) -> BTreeMap<&'r str, Vec<&'r StreamMeta>> {
+    let mut streams: BTreeMap<&str, Vec<&StreamMeta>> = BTreeMap::new();
+    for stream in runs.iter().flat_map(|(meta, _)| &meta.streams) {
+        streams.entry(&stream.name).or_default().push(stream);
+    }
+    streams
+}
+
+/// Compares the largest bound of each side; a side has none if one of its runs has none.
+fn bound(name: &str, a: &[&StreamMeta], b: &[&StreamMeta]) -> Option<Line> {
+    let largest = |streams: &[&StreamMeta]| -> Option<f64> {
+        let bounds: Option<Vec<i64>> = streams.iter().map(|of| of.bound.as_ref().map(|bound| bound.total_ns)).collect();
+        bounds?.into_iter().max().map(|ns| ns as f64 / 1e3)
+    };
+    // A bound of several receivers is held against no single deadline.
+    let misses = |streams: &[&StreamMeta]| {
+        streams.iter().filter(|of| of.receivers.len() == 1).any(|of| {
+            let (bound, deadline) = (of.bound.as_ref().map(|bound| bound.total_ns), of.deadline_ns);
+            bound.zip(deadline).is_some_and(|(bound, deadline)| bound > deadline)
+        })
+    };
+    let values = (largest(a), largest(b));
+    let shift = values.0.zip(values.1).map(|(a, b)| Kind::Bound.shift_between(a, b));
+    let (change, note) = match (values, shift) {
+        ((None, None), _) => return None,
+        ((Some(_), None), _) => {
+            let why = b.iter().find_map(|stream| stream.unbounded.clone());
+            (Change::Worse, why.unwrap_or_else(|| "analysis does not bound it any more".into()))
+        }
+        ((None, Some(_)), _) => (Change::Better, "analysis did not bound it before".into()),
+        _ if misses(b) && !misses(a) => (Change::Worse, "it is beyond the deadline now".into()),
+        (_, Some(shift)) if shift >= EFFECT_MIN => (Change::Worse, String::new()),
+        (_, Some(shift)) if shift <= -EFFECT_MIN => (Change::Better, String::new()),
+        _ => (Change::Same, String::new()),
+    };
+    Some(Line {
+        kind: Kind::Bound,
+        of: name.to_owned(),
+        detail: String::new(),
+        n: (a.len(), b.len()),
+        values,
+        shift,
+        interval: None,
+        p: None,
+        change,
+        note,
+    })
+}
