@@ -64,12 +64,16 @@ fn is_short(cell: &Cell) -> bool {
     cell.text.chars().count() <= SHORT_MAX
 }
 
-/// The column with the answer of each row: the last one that judges, if all of it is short. On a narrow screen it stays in sight.
+/// An answer up to this long leaves room beside it on a narrow screen `[character]`.
+const ANSWER_MAX: usize = 14;
+
+/// The column with the answer of each row: the last one that judges, if all of it is short. On a narrow screen it stays in sight
+/// once it was reached.
 fn deciding(table: &Table) -> Option<usize> {
     (1..table.columns.len()).rev().find(|&index| {
         let mut cells = table.rows.iter().filter_map(|row| row.get(index));
         let judges = |cell: &Cell| matches!(cell.mark, Mark::Good | Mark::Bad | Mark::Warn);
-        cells.clone().any(judges) && cells.all(is_short)
+        cells.clone().any(judges) && cells.all(|cell| cell.text.chars().count() <= ANSWER_MAX)
     })
 }
 
