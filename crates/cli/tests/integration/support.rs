@@ -103,7 +103,7 @@ pub(crate) fn shipped_scenarios() -> Vec<PathBuf> {
 /// The whole example of the guide, as a reader would copy it: forty frames of 60 bytes from four nodes.
 pub(crate) fn forty_frames() -> String {
     let guide = std::fs::read_to_string(project("docs/guide/scenario-file.md")).unwrap();
-    let (_, rest) = guide.split_once("```toml\n").unwrap();
+    let (_, rest) = guide.split_once("```toml forty.toml\n").unwrap();
     let text = rest.split_once("```").unwrap().0.to_owned();
     assert!(text.contains("forty-frames"), "the guide begins with another example");
     text

@@ -61,13 +61,18 @@ fn the_schema_accepts_what_the_parser_accepts() {
     assert!(!validator.is_valid(&serde_json::to_value(wrong).expect("tables are objects")));
 }
 
+/// The blocks of a page that are TOML, whatever else their first lines say.
+fn toml_blocks(page: &'static str) -> impl Iterator<Item = &'static str> {
+    let text = |block: &'static str| block.split_once('\n')?.1.split("```").next();
+    page.split("```toml").skip(1).filter_map(text)
+}
+
 /// The blocks of the guide marked `toml`: whole scenarios begin with `schema_version`, others are parts of one.
 #[test]
 fn every_example_of_the_guide_is_right() {
     const FRAME: &str = include_str!("guide_frame.toml");
     let mut blocks = 0;
-    for block in GUIDE.split("```toml\n").skip(1) {
-        let text = block.split("```").next().expect("a part before the end");
+    for text in toml_blocks(GUIDE) {
         let whole = if text.starts_with("schema_version") { text.to_owned() } else { format!("{FRAME}\n{text}") };
         let files = GuideFiles;
         if let Err(problems) = load("scenario-file.md", whole.as_bytes(), &[], &files) {
@@ -82,8 +87,7 @@ fn every_example_of_the_guide_is_right() {
 fn the_examples_of_the_first_guide_are_right_and_what_is_appended_to_one_fits() {
     let mut whole = String::new();
     let mut blocks = 0;
-    for block in FIRST_GUIDE.split("```toml\n").skip(1) {
-        let text = block.split("```").next().expect("a part before the end");
+    for text in toml_blocks(FIRST_GUIDE) {
         whole = if text.contains("schema_version") { text.to_owned() } else { format!("{whole}\n{text}") };
         // What was imported is shown in part.
         if !whole.contains("[[nodes]]") {
@@ -99,7 +103,7 @@ fn the_examples_of_the_first_guide_are_right_and_what_is_appended_to_one_fits() 
 
 #[test]
 fn the_example_of_the_bus_guide_is_right() {
-    let block = CAN_GUIDE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
+    let block = toml_blocks(CAN_GUIDE).next().expect("a block of TOML");
     if let Err(problems) = load("can-bus.md", block.as_bytes(), &[], &NoFiles) {
         panic!("{}", problems.render());
     }
@@ -107,8 +111,7 @@ fn the_example_of_the_bus_guide_is_right() {
 
 #[test]
 fn the_example_of_the_policing_guide_is_right() {
-    let block =
-        POLICING_GUIDE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
+    let block = toml_blocks(POLICING_GUIDE).next().expect("a block of TOML");
     if let Err(problems) = load("policing.md", block.as_bytes(), &[], &NoFiles) {
         panic!("{}", problems.render());
     }
@@ -116,8 +119,7 @@ fn the_example_of_the_policing_guide_is_right() {
 
 #[test]
 fn the_example_of_the_radio_guide_is_right() {
-    let block =
-        RADIO_GUIDE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
+    let block = toml_blocks(RADIO_GUIDE).next().expect("a block of TOML");
     if let Err(problems) = load("radio.md", block.as_bytes(), &[], &NoFiles) {
         panic!("{}", problems.render());
     }
@@ -125,8 +127,7 @@ fn the_example_of_the_radio_guide_is_right() {
 
 #[test]
 fn the_example_of_the_guide_of_traffic_classes_is_right() {
-    let block =
-        CLASSES_GUIDE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
+    let block = toml_blocks(CLASSES_GUIDE).next().expect("a block of TOML");
     if let Err(problems) = load("traffic-classes.md", block.as_bytes(), &[], &NoFiles) {
         panic!("{}", problems.render());
     }

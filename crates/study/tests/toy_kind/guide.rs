@@ -41,7 +41,7 @@ fn blocks(page: &str) -> Vec<(&str, &str)> {
         let (block, after) = content.split_once("\n```").unwrap();
         // With the end of its last line.
         let block = &content[..=block.len()];
-        if let Some((_, name)) = info.split_once(' ') {
+        if let Some(name) = info.split(' ').nth(1) {
             blocks.push((name, block));
         }
         rest = after;
