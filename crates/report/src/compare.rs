@@ -23,8 +23,8 @@ use crate::word::Word;
 pub const RUNS_MIN: usize = 10;
 /// A smaller difference is not worth reporting, relative to the first side.
 pub const EFFECT_MIN: f64 = 0.05;
-/// The same for shares that are often zero (losses), absolute.
-pub const LOSS_EFFECT_MIN: f64 = 0.001;
+/// The same for shares: of frames that are lost, of the time that a link or a processor is used; absolute.
+pub const SHARE_EFFECT_MIN: f64 = 0.001;
 /// Tolerated share of false alarms, of all figures together.
 pub const SIGNIFICANCE: f64 = 0.05;
 
@@ -80,7 +80,7 @@ pub struct Line {
     pub n: (usize, usize),
     /// What stands for each side: the median over its runs, or the mean of what is counted; a bound itself.
     pub values: (Option<f64>, Option<f64>),
-    /// How far the second side lies above the first: relative, or absolute for verdicts and losses.
+    /// How far the second side lies above the first: relative, or absolute for what is a share.
     pub shift: Option<f64>,
     /// Where the shift lies with 95 % confidence.
     pub interval: Option<(f64, f64)>,

@@ -4,7 +4,7 @@ use chronoseal_console::{Printer, Status, Trouble};
 use std::path::{Path, PathBuf};
 
 use chronoseal_report::compare::Run;
-use chronoseal_report::{Word, compare, compare_document, scenarios_of};
+use chronoseal_report::{compare, compare_document, scenarios_of};
 use chronoseal_results::{RunMeta, store};
 
 use crate::arguments::Compare;

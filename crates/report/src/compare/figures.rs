@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_results::{LinkUse, RunMeta, RunSummary, StreamMeta, StreamSummary};
 use serde::Serialize;
 
-use super::{Change, EFFECT_MIN, LOSS_EFFECT_MIN, Line, RUNS_MIN, Run};
+use super::{Change, EFFECT_MIN, Line, RUNS_MIN, Run, SHARE_EFFECT_MIN};
 use crate::statistics::exchange::Sides;
 use crate::word::Word;
 
@@ -31,8 +31,6 @@ pub enum Kind {
     Processor,
 }
 
-/// Shares below this count as this: a millionth of the time.
-const SHARE_FLOOR: f64 = 1e-6;
 /// Latencies below a nanosecond count as one.
 const LATENCY_FLOOR_US: f64 = 1e-3;
 /// Counts of nothing count as half of one where only ratios matter.
@@ -79,27 +77,17 @@ impl Kind {
         matches!(self, Self::Verdict | Self::Forgeries)
     }
 
-    /// Differences are absolute, not relative.
+    /// Differences are those of shares, not relative.
     pub(super) const fn is_absolute(self) -> bool {
-        matches!(self, Self::Verdict | Self::Losses)
+        matches!(self, Self::Verdict | Self::Losses | Self::Load | Self::Processor)
     }
 
-    /// The least difference that is worth reporting, on the scale on which it is tested.
-    fn least(self) -> f64 {
-        match self {
-            Self::Verdict | Self::Forgeries => 0.0,
-            Self::Losses => LOSS_EFFECT_MIN,
-            _ => EFFECT_MIN.ln_1p(),
-        }
-    }
-
-    /// A figure on the scale on which it is tested: that of ratios, but for shares that are often zero.
+    /// A figure on the scale on which it is tested: that of ratios, but for shares, which may be zero.
     fn tested(self, value: f64) -> f64 {
         match self {
-            Self::Verdict | Self::Losses => value,
+            Self::Verdict | Self::Losses | Self::Load | Self::Processor => value,
             Self::Forgeries => value.max(COUNT_FLOOR).ln(),
             Self::Bound | Self::Tail | Self::Median => value.max(LATENCY_FLOOR_US).ln(),
-            Self::Load | Self::Processor => value.max(SHARE_FLOOR).ln(),
         }
     }
 
@@ -111,15 +99,6 @@ impl Kind {
     /// The difference of two figures as it is reported.
     pub(super) fn shift_between(self, a: f64, b: f64) -> f64 {
         self.shift_from(self.tested(b) - self.tested(a))
-    }
-
-    /// Standard error that a difference has at least: far below what is worth reporting.
-    fn blur(self) -> f64 {
-        match self {
-            Self::Verdict => 0.05,
-            Self::Losses => LOSS_EFFECT_MIN / 20.0,
-            _ => EFFECT_MIN / 20.0,
-        }
     }
 }
 
@@ -141,7 +120,25 @@ impl Figures {
             Some(pairs) => pairs.iter().map(|&(a, b)| (tested(self.a[a]), tested(self.b[b]))).unzip(),
             None => (self.a.iter().copied().map(tested).collect(), self.b.iter().copied().map(tested).collect()),
         };
-        Sides { a, b, least: self.kind.least(), blur: self.kind.blur() }
+        let least = self.least();
+        // Where every difference counts, a twentieth of all runs.
+        let blur = if least > 0.0 { least / 20.0 } else { 0.05 };
+        Sides { a, b, least, blur }
+    }
+
+    /// The least difference that is worth reporting, on the scale on which it is tested.
+    fn least(&self) -> f64 {
+        match self.kind {
+            Kind::Verdict | Kind::Forgeries => 0.0,
+            Kind::Losses => SHARE_EFFECT_MIN,
+            // Of what is the same whichever side a run is on.
+            Kind::Load | Kind::Processor => {
+                let known = self.a.iter().chain(&self.b).flatten();
+                let mean = known.clone().sum::<f64>() / known.count().max(1) as f64;
+                (EFFECT_MIN * mean).max(SHARE_EFFECT_MIN)
+            }
+            Kind::Bound | Kind::Tail | Kind::Median => EFFECT_MIN.ln_1p(),
+        }
     }
 
     /// Why there are too few figures to test.

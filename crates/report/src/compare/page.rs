@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_results::Engine;
 
-use super::{Change, CompareReport, EFFECT_MIN, Kind, LOSS_EFFECT_MIN, Line, RUNS_MIN};
+use super::{Change, CompareReport, EFFECT_MIN, Kind, Line, RUNS_MIN, SHARE_EFFECT_MIN};
 use crate::document::{Block, Cell, Document, Evidence, Mark, Section, Table, Verdict};
 use crate::inputs::listed;
 use crate::word::Word;
@@ -185,9 +185,9 @@ fn table(report: &CompareReport, names: (&str, &str)) -> Table {
     table
         .footnote(format!(
             "Tested are {how}. p is the share of exchanges of runs between the sides in which any figure stands out as much; one \
-             below 0.05 is a change. Differences below {:.0} % (losses: {} percentage points) do not stand out.",
+             below 0.05 is a change. Differences below {:.0} %, and of shares below {} percentage points, do not stand out.",
             EFFECT_MIN * 100.0,
-            LOSS_EFFECT_MIN * 100.0
+            SHARE_EFFECT_MIN * 100.0
         ))
         .footnote(
             "Verdicts and forgeries that only one side has are counted, and bounds are exact. Columns of a side: median of its \
@@ -223,7 +223,7 @@ fn row(report: &CompareReport, line: &Line) -> Vec<Cell> {
         Some(shift) => Cell { number: Some(shift), ..Cell::text(shown(shift)) },
         None => Cell::na("not a ratio"),
     };
-    let interval = match line.interval {
+    let interval = match line.interval.filter(|_| is_ratio) {
         Some((low, high)) => Cell::text(format!("{} .. {}", shown(low), shown(high))),
         None => Cell::na(if kind.is_counted() { "counted" } else { "not tested" }),
     };
