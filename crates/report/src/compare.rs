@@ -8,7 +8,7 @@
 mod figures;
 mod page;
 
-use chronoseal_core::statistics::{Interval, median};
+use chronoseal_core::statistics::Interval;
 use chronoseal_results::{Engine, RunMeta, RunSummary};
 use serde::Serialize;
 
@@ -78,7 +78,7 @@ pub struct Line {
     pub detail: String,
     /// Runs of each side that have a figure.
     pub n: (usize, usize),
-    /// What stands for each side: the median over its runs, or the mean of what is counted; a bound itself.
+    /// What stands for each side: the mean of its runs, the geometric one of latencies; a bound itself.
     pub values: (Option<f64>, Option<f64>),
     /// How far the second side lies above the first: relative, or absolute for what is a share.
     pub shift: Option<f64>,
@@ -214,10 +214,7 @@ fn judge(figures: Vec<Figures>, pairs: Option<&[(usize, usize)]>) -> Vec<Line> {
 fn one(figures: &Figures, tested: Option<(&Sides, Chance)>, is_paired: bool) -> Line {
     let (mean_a, mean_b) = (mean(&figures.a), mean(&figures.b));
     let kind = figures.kind;
-    let values = match kind.is_counted() {
-        true => (mean_a, mean_b),
-        false => (middle(&figures.a), middle(&figures.b)),
-    };
+    let values = (kind.typical(&figures.a), kind.typical(&figures.b));
     let difference = tested.and_then(|(sides, _)| difference(sides, is_paired));
     let shift = match (&difference, values) {
         (Some(difference), _) => Some(kind.shift_from(difference.estimate)),
@@ -263,12 +260,6 @@ fn one(figures: &Figures, tested: Option<(&Sides, Chance)>, is_paired: bool) -> 
 fn mean(values: &[Option<f64>]) -> Option<f64> {
     let known = values.iter().flatten().count();
     (known > 0).then(|| values.iter().flatten().sum::<f64>() / known as f64)
-}
-
-fn middle(values: &[Option<f64>]) -> Option<f64> {
-    let mut known: Vec<f64> = values.iter().flatten().copied().collect();
-    known.sort_by(f64::total_cmp);
-    median(&known)
 }
 
 /// How far the mean of the second side lies above that of the first, with its 95 % interval: Student's over the differences of

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_results::{LinkUse, RunMeta, RunSummary, StreamMeta, StreamSummary};
 use serde::Serialize;
 
-use super::{Change, EFFECT_MIN, Line, RUNS_MIN, Run, SHARE_EFFECT_MIN};
+use super::{Change, EFFECT_MIN, Line, RUNS_MIN, Run, SHARE_EFFECT_MIN, mean};
 use crate::statistics::exchange::Sides;
 use crate::word::Word;
 
@@ -88,6 +88,18 @@ impl Kind {
             Self::Verdict | Self::Losses | Self::Load | Self::Processor => value,
             Self::Forgeries => value.max(COUNT_FLOOR).ln(),
             Self::Bound | Self::Tail | Self::Median => value.max(LATENCY_FLOOR_US).ln(),
+        }
+    }
+
+    /// What stands for the runs of a side: their mean on that scale, but of counts the plain one.
+    pub(super) fn typical(self, values: &[Option<f64>]) -> Option<f64> {
+        match self {
+            Self::Bound | Self::Tail | Self::Median => {
+                let tested: Vec<Option<f64>> =
+                    values.iter().map(|value| value.map(|value| self.tested(value))).collect();
+                mean(&tested).map(f64::exp)
+            }
+            Self::Verdict | Self::Forgeries | Self::Losses | Self::Load | Self::Processor => mean(values),
         }
     }
 

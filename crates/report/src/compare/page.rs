@@ -190,8 +190,8 @@ fn table(report: &CompareReport, names: (&str, &str)) -> Table {
             SHARE_EFFECT_MIN * 100.0
         ))
         .footnote(
-            "Verdicts and forgeries that only one side has are counted, and bounds are exact. Columns of a side: median of its \
-             runs; mean of what is counted.",
+            "Verdicts and forgeries that only one side has are counted, and bounds are exact. Columns of a side: the mean of its \
+             runs, of latencies the geometric one.",
         )
 }
 
