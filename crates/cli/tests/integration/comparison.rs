@@ -101,7 +101,7 @@ fn runs_that_accept_forgeries_and_fail_are_worse() {
     // What fails alike is no change, and does not hold.
     let both = bench.say(&["compare", "b", "b"]);
     both.assert_code(1);
-    assert!(both.out.contains("FAILED\nNothing is worse in b than in b, but 10 runs of it failed"), "{}", both.out);
+    assert!(both.out.contains("FAILED\nNothing is worse in b than in b, but 10 of its 10 runs failed, as 10 of 10 did in b."), "{}", both.out);
 }
 
 #[test]
@@ -112,7 +112,7 @@ name = \"zone taken over\"
 kind = \"tamper\"
 stream = \"brake request\"
 at = { node = \"zone\" }
-start = \"100ms\"
+start = \"50ms\"
 every = \"20ms\"
 count = 8
 ";
@@ -131,7 +131,7 @@ count = 8
     let (word, rows) = worse(&bench.json(&["compare", "a", "long"]));
     assert_eq!(word, "worse");
     let medians = rows.iter().filter(|row| row[0] == "median latency").count();
-    assert!(medians >= 20, "{medians} medians: {rows:?}");
+    assert!(medians >= 10, "{medians} medians: {rows:?}");
     let load = rows.iter().find(|row| row[0] == "load" && row[1] == "chassis");
     assert!(load.is_some(), "{rows:?}");
 }
