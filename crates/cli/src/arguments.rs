@@ -266,7 +266,7 @@ pub(crate) struct Report {
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Runs are compared, not packets: in pairs where the seeds of both sides match. Verdicts, accepted forgeries and bounds are
+Runs are compared, not packets: in pairs where the seeds of both sides match. Verdicts, accepted forgeries and bounds are \
 compared with any number of runs; losses, latencies, load and processor time need at least 10 of each side.
 
 Examples:
@@ -274,7 +274,7 @@ Examples:
   chronoseal run scenarios/first.toml --repeat 10 --out after --set duration=2s
   chronoseal compare before after
 
-Exit status: 0 if the runs of the second side hold and nothing is worse; 1 if something is worse or one of them failed; 3 if
+Exit status: 0 if the runs of the second side hold and nothing is worse; 1 if something is worse or one of them failed; 3 if \
 neither is so but not everything was checked, as with fewer than 10 runs.")]
 pub(crate) struct Compare {
     /// Folder that holds stored runs, or one run
