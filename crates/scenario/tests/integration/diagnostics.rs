@@ -284,6 +284,7 @@ fn a_bracket_that_is_never_closed_is_one_problem_and_says_which() {
 fn a_stream_without_a_way_is_one_problem_wherever_its_name_stands() {
     let text = r#"schema_version = 2
 name = "apart"
+duration = "1s"
 [segments.body.can]
 bit_rate = "500kbit/s"
 [segments.backbone.ethernet]
