@@ -8,7 +8,7 @@ const ANYTHING: char = '…';
 pub(crate) fn missing(expected: &str, printed: &str, varies: bool) -> Option<String> {
     let plain = |text: &str| {
         // The line under the head of a table is left out on pages.
-        let is_rule = |word: &&str| word.len() > 2 && word.chars().all(|c| c == '-');
+        let is_rule = |word: &&str| word.len() > 1 && word.chars().all(|c| c == '-');
         let text = text.split_whitespace().filter(|word| !is_rule(word)).collect::<Vec<_>>().join(" ");
         if varies { without_numbers(&text) } else { text }
     };
