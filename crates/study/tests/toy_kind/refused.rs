@@ -1,7 +1,7 @@
 //! What is bad: frames, scenarios, tables with a row too few, drivers.
 
 use chronoseal_catalog::{KindTable, Kinds, PrepareError, Prepared};
-use chronoseal_check::check;
+use chronoseal_check::{PAGES, check_with};
 use chronoseal_core::{
     Command, DiscardReason, Duration, EventKind, Input, LocalTime, Node, NodeId, Output, PortId, StreamId,
 };
@@ -87,7 +87,7 @@ pub(crate) fn a_row_that_is_missing_is_reported() {
         panic!("the kind is not built in");
     };
     assert_eq!(missing.table, KindTable::Catalog);
-    let error = check(&scenario.plan).expect_err("there is no page").to_string();
+    let error = check_with(&scenario.plan, PAGES, kinds()).expect_err("there is no page").to_string();
     assert!(error.contains("table of pages") && error.contains("`toy`"), "{error}");
 }
 
