@@ -11,7 +11,7 @@ struct Case {
     file: &'static str,
     /// Further arguments of the run.
     with: &'static [&'static str],
-    /// What `check` says: `held`, `broken` or `not-bounded`.
+    /// What `check` says: `held`, `not-checked`, `not-proven` or `broken`.
     check: &'static str,
     /// What a simulated run says: `yes`, `no` or `mixed`.
     run: &'static str,
