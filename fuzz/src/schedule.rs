@@ -75,7 +75,7 @@ pub fn schedule_table(data: &[u8]) {
     let offsets = "stream,frame,offset\n0,0,0\n";
     let routes = "stream,link\n0,\"(0, 2)\"\n0,\"(2, 3)\"\n";
     let files = [("gates.csv", data), ("offsets.csv", offsets.as_bytes()), ("routes.csv", routes.as_bytes())];
-    if let Ok((told, lists)) = tsnkit::read_schedule(&network, &streams, files, 3) {
+    if let Ok((told, lists)) = tsnkit::read_schedule(&network, &streams, files, None, 3) {
         // Whatever it says, it is replayed.
         let _ = replay(&network, &told, &lists, SCHEDULED_CLASS);
     }

@@ -1,5 +1,5 @@
 //! A replay of gate lists and talkers, event by event, which shares nothing with the search but the description of the
-//! network: bridges that store frames, ports with one first-in-first-out queue behind a gate, and processors.
+//! network: bridges that store frames, ports with a first-in-first-out queue for each traffic class, each behind a gate, and processors.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -18,6 +18,8 @@ pub struct Told {
     pub stream: Stream,
     /// The links it takes, in any order.
     pub route: Vec<usize>,
+    /// By link: the queue in which its frames wait there, if that is not the one of the class that is replayed.
+    pub queues: BTreeMap<usize, u8>,
     /// When the talker sends which of its frames, the number of the period first.
     pub sends: Vec<(i64, Duration)>,
     /// When which listener checks which frame: the listener, the number of the period, the instant.
@@ -127,6 +129,7 @@ impl Schedule {
             Told {
                 stream: stream.clone(),
                 route: planned.route.clone(),
+                queues: BTreeMap::new(),
                 sends: repeat(&planned.starts, self.cycle()),
                 checks: checks.collect(),
             }
@@ -141,7 +144,8 @@ impl Schedule {
     }
 }
 
-/// Everything that goes wrong when talkers send what they were told and ports follow their lists.
+/// Everything that goes wrong when talkers send what they were told and ports follow their lists. Frames are of `class` where a stream
+/// says nothing else.
 pub fn replay(network: &Network, told: &[Told], lists: &PortLists, class: u8) -> Vec<Violation> {
     let mut run = Run {
         network,
@@ -170,9 +174,12 @@ pub fn replay(network: &Network, told: &[Told], lists: &PortLists, class: u8) ->
     run.found
 }
 
+/// Traffic classes of a port.
+const CLASSES: usize = 8;
+
 #[derive(Default)]
 struct Port {
-    queue: VecDeque<(usize, i64, i64)>,
+    queues: [VecDeque<(usize, i64, i64)>; CLASSES],
     busy_until: i64,
     has_sent: bool,
 }
@@ -218,7 +225,8 @@ impl Run<'_> {
             let port = match event {
                 Event::Idle { port } => port,
                 Event::Ready { port, stream, number } => {
-                    self.ports[port].queue.push_back((stream, number, time));
+                    let queue = self.told[stream].queues.get(&port).copied().unwrap_or(self.class);
+                    self.ports[port].queues[usize::from(queue) % CLASSES].push_back((stream, number, time));
                     port
                 }
             };
@@ -226,44 +234,56 @@ impl Run<'_> {
         }
     }
 
+    /// Sends the first frame of the highest class that may go now.
     fn serve(&mut self, port: usize, now: i64) {
-        let Some(&(stream, number, since)) = self.ports[port].queue.front() else { return };
         if self.ports[port].busy_until > now {
             return;
         }
-        let link = &self.network.links()[port];
-        let told = &self.told[stream];
-        let own = u64::from(told.stream.len) + u64::from(told.stream.security.bytes);
-        let bytes = own + u64::from(self.network.overhead) + u64::from(link.protection.bytes);
-        let end = now + link.rate.time_of(bytes).as_ps();
-        let last_bit = now + self.network.last_bit(port, told.stream.secured_len());
-        match self.opens(port, now, end) {
-            Err(later) => self.at(later, Event::Idle { port }),
-            Ok(()) => {
-                if now > since {
-                    let (stream, link) = (told.stream.name.clone(), self.network.link_name(port));
-                    self.found.push(Violation::Waits { stream, number, link });
-                }
-                let state = &mut self.ports[port];
-                if state.has_sent && now < state.busy_until + self.network.guard.as_ps() {
-                    let (stream, link) = (told.stream.name.clone(), self.network.link_name(port));
-                    self.found.push(Violation::NoGuard { stream, link });
-                }
-                state.queue.pop_front();
-                (state.busy_until, state.has_sent) = (end, true);
-                let there = last_bit + self.network.transit(port, told.stream.secured_len());
-                if told.stream.to.contains(&link.to) {
-                    self.arrived.insert((stream, number, link.to), there);
-                }
-                let ready = there + (link.processing + told.stream.security.per_hop).as_ps();
-                self.leave(link.to, stream, number, ready);
-                self.at(end, Event::Idle { port });
+        let mut again: Option<i64> = None;
+        for class in (0..CLASSES).rev() {
+            let Some(&(stream, ..)) = self.ports[port].queues[class].front() else { continue };
+            let link = &self.network.links()[port];
+            let security = &self.told[stream].stream.security;
+            let own = u64::from(self.told[stream].stream.len) + u64::from(security.bytes);
+            let bytes = own + u64::from(self.network.overhead) + u64::from(link.protection.bytes);
+            let end = now + link.rate.time_of(bytes).as_ps();
+            match self.opens(port, class, now, end) {
+                Ok(()) => return self.send(port, class, now, end),
+                Err(later) => again = Some(again.map_or(later, |again| again.min(later))),
             }
+        }
+        if let Some(again) = again {
+            self.at(again, Event::Idle { port });
         }
     }
 
-    /// If the gate is open from `now` to `end`; otherwise when it may be worth asking again.
-    fn opens(&self, port: usize, now: i64, end: i64) -> Result<(), i64> {
+    /// Sends the first frame of a queue, which keeps the link from `now` to `end`.
+    fn send(&mut self, port: usize, class: usize, now: i64, end: i64) {
+        let Some((stream, number, since)) = self.ports[port].queues[class].pop_front() else { return };
+        let link = &self.network.links()[port];
+        let told = &self.told[stream];
+        let last_bit = now + self.network.last_bit(port, told.stream.secured_len());
+        if now > since {
+            let (stream, link) = (told.stream.name.clone(), self.network.link_name(port));
+            self.found.push(Violation::Waits { stream, number, link });
+        }
+        let state = &mut self.ports[port];
+        if state.has_sent && now < state.busy_until + self.network.guard.as_ps() {
+            let (stream, link) = (told.stream.name.clone(), self.network.link_name(port));
+            self.found.push(Violation::NoGuard { stream, link });
+        }
+        (state.busy_until, state.has_sent) = (end, true);
+        let there = last_bit + self.network.transit(port, told.stream.secured_len());
+        if told.stream.to.contains(&link.to) {
+            self.arrived.insert((stream, number, link.to), there);
+        }
+        let ready = there + (link.processing + told.stream.security.per_hop).as_ps();
+        self.leave(link.to, stream, number, ready);
+        self.at(end, Event::Idle { port });
+    }
+
+    /// If the gate of a class is open from `now` to `end`; otherwise when it may be worth asking again.
+    fn opens(&self, port: usize, class: usize, now: i64, end: i64) -> Result<(), i64> {
         let Some(lists) = self.lists.get(&port) else { return Err(i64::MAX) };
         let mut at = now;
         while at < end {
@@ -281,7 +301,7 @@ impl Run<'_> {
                 within -= entry.interval.as_ps();
             }
             let next = (at + left.max(1)).min(until);
-            if gates >> self.class & 1 == 0 {
+            if gates >> class & 1 == 0 {
                 return Err(next);
             }
             at = next;

@@ -46,7 +46,8 @@ fn all_streams_of_the_ring_are_scheduled_and_replay() {
 fn a_schedule_of_tsnkit_replays_with_the_delays_that_it_printed() {
     let (network, streams) = load(vector!("1_task.csv"), vector!("1_topo.csv"));
     let files = [vector!("1-GCL.csv"), vector!("1-OFFSET.csv"), vector!("1-ROUTE.csv")];
-    let (told, lists) = tsnkit::read_schedule(&network, &streams, files, 3).unwrap();
+    let queues = Some(vector!("1-QUEUE.csv"));
+    let (told, lists) = tsnkit::read_schedule(&network, &streams, files, queues, 3).unwrap();
     assert_eq!(replay(&network, &told, &lists, SCHEDULED_CLASS), []);
     // Its delays are what a deadline has to allow, less the frame on the first link.
     let delays = String::from_utf8(vector!("1-DELAY.csv").1.to_vec()).unwrap();
@@ -66,6 +67,42 @@ fn a_schedule_of_tsnkit_replays_with_the_delays_that_it_printed() {
 }
 
 #[test]
+fn a_frame_waits_in_the_queue_of_its_table_and_leaves_by_the_gate_of_that_queue() {
+    let (network, streams) = load(vector!("1_task.csv"), vector!("1_topo.csv"));
+    let text = |(_, bytes): (&str, &[u8])| String::from_utf8(bytes.to_vec()).unwrap();
+    let (gates, queues) = (text(vector!("1-GCL.csv")), text(vector!("1-QUEUE.csv")));
+    let replayed = |gates: &str, queues: Option<&str>| {
+        let files = [("g.csv", gates.as_bytes()), vector!("1-OFFSET.csv"), vector!("1-ROUTE.csv")];
+        let queues = queues.map(|queues| ("q.csv", queues.as_bytes()));
+        let (told, lists) =
+            tsnkit::read_schedule(&network, &streams, files, queues, 3).map_err(|error| error.to_string())?;
+        Ok::<_, String>(replay(&network, &told, &lists, SCHEDULED_CLASS))
+    };
+    let is_lost = |found: &Result<Vec<Violation>, String>| {
+        found.as_ref().unwrap().iter().any(|found| matches!(found, Violation::Lost { .. }))
+    };
+    assert_eq!(replayed(&gates, Some(&queues)), Ok(Vec::new()));
+    assert_eq!(replayed(&gates, None), Ok(Vec::new()), "each port has windows of one queue");
+    // One frame waits where no gate ever opens.
+    let other_queue = queues.replacen("0,0,\"(10, 2)\",0", "0,0,\"(10, 2)\",3", 1);
+    assert!(is_lost(&replayed(&gates, Some(&other_queue))));
+    // All windows of one port are those of another queue.
+    let other_gate = gates.replace("\"(0, 7)\",0,", "\"(0, 7)\",5,");
+    assert!(is_lost(&replayed(&other_gate, Some(&queues))));
+    assert_eq!(replayed(&other_gate, None), Ok(Vec::new()));
+    let refused = |gates: &str, queues: Option<&str>, expected: &str| {
+        let found = replayed(gates, queues).unwrap_err();
+        assert!(found.contains(expected), "{found}");
+    };
+    refused(&gates, Some("stream,frame,link,queue\n"), "stream 0 has no queue at 10->2");
+    refused(&gates, Some(&queues.replacen(",0\n", ",8\n", 1)), "q.csv:2: `queue` is `8`");
+    let twice = format!("{queues}0,0,\"(10, 2)\",4\n");
+    refused(&gates, Some(&twice), "is in queue 4 at 10->2 here, and in queue 0 above");
+    let two = gates.replacen("\"(0, 7)\",0,", "\"(0, 7)\",5,", 1);
+    refused(&two, None, "windows of several queues at 0->7");
+}
+
+#[test]
 fn a_schedule_written_for_tsnkit_is_read_again_and_replays() {
     let (network, streams) = load(vector!("3_task.csv"), vector!("3_topo.csv"));
     let tables = tsnkit::write(&schedule(&network, &streams), 0).unwrap();
@@ -74,7 +111,8 @@ fn a_schedule_written_for_tsnkit_is_read_again_and_replays() {
         ("offsets", tables.offsets.as_bytes()),
         ("routes", tables.routes.as_bytes()),
     ];
-    let (told, lists) = tsnkit::read_schedule(&network, &streams, files, 2).unwrap();
+    let queues = Some(("queues", tables.queues.as_bytes()));
+    let (told, lists) = tsnkit::read_schedule(&network, &streams, files, queues, 2).unwrap();
     assert_eq!(replay(&network, &told, &lists, SCHEDULED_CLASS), []);
     assert_eq!(tables.delays.lines().count(), 61);
     let (network, streams) = load(vector!("1_task.csv"), vector!("1_topo.csv"));
@@ -116,7 +154,7 @@ fn tables_that_are_wrong_are_refused_with_line_and_reason() {
     }
     let overlapping = "link,queue,start,end,cycle\n\"(0, 7)\",0,0,10,4000000\n\"(0, 7)\",0,9,20,4000000\n";
     let files = [("g.csv", overlapping.as_bytes()), vector!("1-OFFSET.csv"), vector!("1-ROUTE.csv")];
-    let found = tsnkit::read_schedule(&net, &streams, files, 1).unwrap_err().to_string();
+    let found = tsnkit::read_schedule(&net, &streams, files, None, 1).unwrap_err().to_string();
     assert!(found.contains("g.csv:3: this window of 0->7 begins"), "{found}");
 }
 
@@ -214,7 +252,7 @@ fn damaged_files_are_refused_or_mean_something_and_nothing_panics() {
         let streams = tasks.unwrap_or_else(|_| streams.clone());
         let gates = damaged(vector!("1-GCL.csv").1, number);
         let files = [("g", gates.as_slice()), vector!("1-OFFSET.csv"), vector!("1-ROUTE.csv")];
-        if let Ok((told, lists)) = tsnkit::read_schedule(&network, &streams, files, 1)
+        if let Ok((told, lists)) = tsnkit::read_schedule(&network, &streams, files, None, 1)
             && told.iter().map(|told| told.sends.len()).sum::<usize>() < 2_000
         {
             replay(&network, &told, &lists, SCHEDULED_CLASS);

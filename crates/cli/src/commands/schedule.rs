@@ -161,7 +161,7 @@ Examples:
 struct Replay {
     #[command(flatten)]
     inputs: Inputs,
-    /// Folder with GCL.csv, OFFSET.csv and ROUTE.csv, or the beginning of their names such as `results/1-`
+    /// Folder with GCL.csv, OFFSET.csv, ROUTE.csv and QUEUE.csv, or the beginning of their names such as `results/1-`
     #[arg(long, value_name = "PATH")]
     from: PathBuf,
     /// Gate control lists of the YANG modules of IEEE 802.1Qcw, JSON or XML, instead of GCL.csv
@@ -296,11 +296,17 @@ fn replay_files(options: &Replay, printer: &Printer) -> Result<Status, Trouble> 
     let file = |path: &Path| Ok::<_, Trouble>((path.display().to_string(), files::read(path)?));
     let [gates, offsets, routes] = [file(&path("GCL.csv"))?, file(&path("OFFSET.csv"))?, file(&path("ROUTE.csv"))?];
     let files = [&gates, &offsets, &routes].map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
-    let (told, mut lists): (Vec<Told>, PortLists) = tsnkit::read_schedule(&network, &streams, files, CYCLES)?;
+    let queues = path("QUEUE.csv");
+    let queues = queues.exists().then(|| file(&queues)).transpose()?;
+    let queues = queues.as_ref().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+    let (mut told, mut lists): (Vec<Told>, PortLists) =
+        tsnkit::read_schedule(&network, &streams, files, queues, CYCLES)?;
     if let Some(path) = &options.gates {
         let (name, bytes) = file(path)?;
         let read = qcw::read(&name, &bytes, &network)?.into_iter();
         lists = read.map(|list| (list.link, vec![(Duration::ZERO, list)])).collect();
+        // They are lists for one traffic class, whatever the queues of tsnkit's tables are called.
+        told.iter_mut().for_each(|told| told.queues.clear());
     }
     let violations = replay(&network, &told, &lists, SCHEDULED_CLASS);
     if violations.is_empty() {

@@ -4,13 +4,13 @@
 //! Its times are nanoseconds, its lengths bytes, and its rates nanoseconds for one bit. A frame takes its length on the
 //! wire and nothing more. Each stream has one offset there, so streams are read without jitter.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use chronoseal_core::{Duration, Rate};
 
 use super::{Refusal, text};
-use crate::gates::GateList;
+use crate::gates::{GateEntry, GateList};
 use crate::network::{Link, LinkProtection, Network, Node, Security, Stream};
 use crate::replay::{PortLists, Told};
 use crate::schedule::Schedule;
@@ -28,6 +28,9 @@ const STREAMS: &[&str] = &["stream", "src", "dst", "size", "period", "deadline",
 const GATES: &[&str] = &["link", "queue", "start", "end", "cycle"];
 const OFFSETS: &[&str] = &["stream", "frame", "offset"];
 const ROUTES: &[&str] = &["stream", "link"];
+const QUEUES: &[&str] = &["stream", "frame", "link", "queue"];
+/// The highest queue of a port.
+const QUEUE_MAX: i64 = 7;
 
 /// A row: its line and its fields in the order of the columns asked for.
 struct Row {
@@ -300,14 +303,16 @@ pub fn write(schedule: &Schedule, queue: u8) -> Result<Tables, Refusal> {
     Ok(tables)
 }
 
-/// A schedule that some tool made, as talkers and ports are told it for `cycles` cycles, ready to be replayed in class 7.
+/// A schedule that some tool made, as talkers and ports are told it for `cycles` cycles: gates open for the queues that they name, and a
+/// stream waits at each of its links in the queue that its table names. Without that table it is the one queue that has windows there.
 ///
 /// # Errors
-/// The first row that cannot be read, windows of a port that overlap, or a stream without an offset or a route.
+/// The first row that cannot be read, windows of a port that overlap, or a stream without an offset, a route or a queue.
 pub fn read_schedule(
     network: &Network,
     streams: &[Stream],
     [gates, offsets, routes]: [(&str, &[u8]); 3],
+    queues: Option<(&str, &[u8])>,
     cycles: i64,
 ) -> Result<(Vec<Told>, PortLists), Refusal> {
     let named = |name: &str| streams.iter().position(|stream| stream.name == name);
@@ -328,11 +333,11 @@ pub fn read_schedule(
         }
     }
     let table = Table { source: gates.0, columns: GATES };
-    let mut windows: BTreeMap<usize, Vec<(i64, i64, usize)>> = BTreeMap::new();
+    let mut windows: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
     let mut cycle = None;
     for row in table.rows(gates.1)? {
         let link = table.link(&row, 0, network)?;
-        table.number(&row, 1, 7)?;
+        let queue = table.number(&row, 1, QUEUE_MAX)? as u8;
         let [start, end, length] = [table.time(&row, 2)?, table.time(&row, 3)?, table.time(&row, 4)?];
         let is_first = *cycle.get_or_insert(length) == length;
         let (of_link, first) = (network.link_name(link), cycle.unwrap_or(length));
@@ -353,27 +358,25 @@ pub fn read_schedule(
             let message = format!("the window of {of_link} from {start} to {end} {what}");
             return Err(Refusal::new(gates.0, Some(row.line), message, &help));
         }
-        windows.entry(link).or_default().push((start.as_ps(), end.as_ps(), row.line));
+        windows.entry(link).or_default().push(Span { from: start.as_ps(), until: end.as_ps(), queue, line: row.line });
     }
     let cycle = cycle.ok_or_else(|| table.refuse(1, "no window is there"))?;
     let mut lists = PortLists::new();
-    for (link, mut rows) in windows {
+    for (link, rows) in &mut windows {
         rows.sort_unstable();
-        if let Some(pair) = rows.windows(2).find(|pair| pair[1].0 < pair[0].1) {
-            let by = Duration::from_ps(pair[0].1 - pair[1].0);
+        if let Some(pair) = rows.windows(2).find(|pair| pair[1].from < pair[0].until) {
+            let by = Duration::from_ps(pair[0].until - pair[1].from);
             let message = format!(
                 "this window of {} begins {by} before the one of line {} is over",
-                network.link_name(link),
-                pair[0].2
+                network.link_name(*link),
+                pair[0].line
             );
             let help = format!("begin it {by} later, or end the other so much earlier");
-            return Err(Refusal::new(gates.0, Some(pair[1].2), message, &help));
+            return Err(Refusal::new(gates.0, Some(pair[1].line), message, &help));
         }
-        let rows: Vec<(i64, i64)> = rows.iter().map(|row| (row.0, row.1)).collect();
-        let spans = crate::board::opened(&rows, 0, cycle.as_ps(), 1);
-        let list = GateList::of_windows(link, cycle, &spans, crate::gates::SCHEDULED_CLASS);
-        lists.insert(link, vec![(Duration::ZERO, list)]);
+        lists.insert(*link, vec![(Duration::ZERO, list_of(*link, cycle, rows))]);
     }
+    let queues = queues_of(network, streams, &route, &windows, queues)?;
     let table = Table { source: offsets.0, columns: OFFSETS };
     let mut offset = vec![None; streams.len()];
     for row in table.rows(offsets.1)? {
@@ -393,14 +396,87 @@ pub fn read_schedule(
         ));
     }
     let mut told = Vec::new();
-    for ((stream, route), offset) in streams.iter().zip(route).zip(offset) {
+    for (((stream, route), queues), offset) in streams.iter().zip(route).zip(queues).zip(offset) {
         let Some(offset) = offset else {
             let message = format!("stream {} has no offset", stream.name);
             return Err(Refusal::new(offsets.0, None, message, "write one row for each stream"));
         };
         let count = (cycle.div_floor(stream.period) * cycles).max(1);
         let sends = (0..count).map(|k| (k, offset + stream.period * k)).collect();
-        told.push(Told { stream: stream.clone(), route, sends, checks: Vec::new() });
+        told.push(Told { stream: stream.clone(), route, queues, sends, checks: Vec::new() });
     }
     Ok((told, lists))
+}
+
+/// A window of a port, from the start of the cycle `[ps]`.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Span {
+    from: i64,
+    until: i64,
+    queue: u8,
+    line: usize,
+}
+
+/// A list that opens the gate of one queue in each window, and none between them.
+fn list_of(link: usize, cycle: Duration, windows: &[Span]) -> GateList {
+    let (mut entries, mut at) = (Vec::new(), 0);
+    let closing = Span { from: cycle.as_ps(), until: cycle.as_ps(), queue: 0, line: 0 };
+    for window in windows.iter().chain([&closing]) {
+        for (gates, interval) in [(0, window.from - at), (1 << window.queue, window.until - window.from)] {
+            if interval > 0 {
+                entries.push(GateEntry { gates, interval: Duration::from_ps(interval) });
+            }
+        }
+        at = window.until;
+    }
+    GateList { link, base: Duration::ZERO, cycle, entries }
+}
+
+/// By stream, the queue in which its frames wait at each link of its route.
+fn queues_of(
+    network: &Network,
+    streams: &[Stream],
+    routes: &[Vec<usize>],
+    windows: &BTreeMap<usize, Vec<Span>>,
+    written: Option<(&str, &[u8])>,
+) -> Result<Vec<BTreeMap<usize, u8>>, Refusal> {
+    let mut found = vec![BTreeMap::new(); streams.len()];
+    let Some((source, bytes)) = written else {
+        for (found, (stream, route)) in found.iter_mut().zip(streams.iter().zip(routes)) {
+            for link in route {
+                let queues: BTreeSet<u8> = windows.get(link).into_iter().flatten().map(|window| window.queue).collect();
+                if queues.len() > 1 {
+                    let (link, name) = (network.link_name(*link), &stream.name);
+                    let message = format!(
+                        "there are windows of several queues at {link}, and no QUEUE.csv says in which stream {name} waits"
+                    );
+                    return Err(Refusal::new("GCL.csv", None, message, "give QUEUE.csv beside the other tables"));
+                }
+                found.extend(queues.first().map(|queue| (*link, *queue)));
+            }
+        }
+        return Ok(found);
+    };
+    let table = Table { source, columns: QUEUES };
+    for row in table.rows(bytes)? {
+        let stream = streams.iter().position(|stream| stream.name == row.fields[0]);
+        let stream =
+            stream.ok_or_else(|| table.refuse(row.line, format!("there is no stream `{}`", short(&row.fields[0]))))?;
+        let (link, queue) = (table.link(&row, 2, network)?, table.number(&row, 3, QUEUE_MAX)? as u8);
+        if let Some(earlier) = found[stream].insert(link, queue).filter(|earlier| *earlier != queue) {
+            let message = format!(
+                "stream {} is in queue {queue} at {} here, and in queue {earlier} above",
+                streams[stream].name,
+                network.link_name(link)
+            );
+            return Err(table.refuse(row.line, message));
+        }
+    }
+    for (queues, (stream, route)) in found.iter().zip(streams.iter().zip(routes)) {
+        if let Some(link) = route.iter().find(|link| !queues.contains_key(link)) {
+            let message = format!("stream {} has no queue at {}", stream.name, network.link_name(*link));
+            return Err(Refusal::new(source, None, message, "write one row for each link of its route"));
+        }
+    }
+    Ok(found)
 }
