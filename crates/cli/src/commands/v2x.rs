@@ -6,9 +6,9 @@ use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use chronoseal_recordings::{CaptureItem, CaptureReader, CapturedPacket, Format as Recorded};
-use chronoseal_v2x::coer::DecodeError;
+use chronoseal_v2x::coer::{DecodeError, Rules};
 use chronoseal_v2x::lint::{
-    Finding, Kind, Report, SecuredPacket, Severity, linking, lint_at, lint_packet, secured_packet,
+    Finding, Kind, Report, SecuredPacket, Severity, linking, lint_among, lint_packet, secured_packet,
 };
 use chronoseal_v2x::types::{Certificate, CertificateBuf, Time64};
 use clap::{Args, Subcommand};
@@ -76,10 +76,20 @@ pub(crate) fn run(options: &V2x, printer: &Printer) -> Result<Status, Trouble> {
         Action::Fleet(options) => return fleet::run(options, printer),
     };
     let mut all = Vec::new();
-    let mut unread = Vec::new();
+    let (mut unread, mut read) = (Vec::new(), Vec::new());
     for file in files {
         // One that cannot be read says so, and the others are looked at.
-        if let Err(Trouble(reason)) = examine_file(file, &mut all, printer) {
+        match std::fs::read(file) {
+            Ok(bytes) => read.push((file, bytes)),
+            Err(error) => unread.push(format!("error: cannot read {}: {error}", file.display())),
+        }
+    }
+    // What one file was signed with may be in another one.
+    let lenient = |bytes: &[u8]| CertificateBuf::with_rules(bytes, Rules::LENIENT).ok();
+    let certificates: Vec<CertificateBuf> = read.iter().filter_map(|(_, bytes)| lenient(bytes)).collect();
+    let known = views(&certificates);
+    for (file, bytes) in &read {
+        if let Err(Trouble(reason)) = examine_file(file, bytes, &known, &mut all, printer) {
             unread.push(reason);
         }
     }
@@ -99,8 +109,12 @@ fn show(all: &[Examined], facts: bool, format: Format, printer: &Printer) -> Sta
         Format::Json => printer.data(&in_json(all)),
         Format::Csv => printer.data(&csv(all)),
     }
-    let is_clean = |one: &Examined| one.result.as_ref().is_ok_and(Report::is_clean);
-    if all.iter().all(is_clean) { Status::Held } else { Status::Failed }
+    let are = |so: fn(&Report) -> bool| all.iter().all(|one| one.result.as_ref().is_ok_and(so));
+    match (are(Report::is_clean), are(Report::is_checked)) {
+        (false, _) => Status::Failed,
+        (true, false) => Status::Unproven,
+        (true, true) => Status::Held,
+    }
 }
 
 /// Tickets of one vehicle beside those of others.
@@ -131,26 +145,25 @@ fn read_ticket(file: &Path) -> Result<CertificateBuf, Trouble> {
     })
 }
 
-fn examine_file(file: &Path, all: &mut Vec<Examined>, printer: &Printer) -> Result<(), Trouble> {
-    let bytes =
-        std::fs::read(file).map_err(|error| Trouble(format!("error: cannot read {}: {error}", file.display())))?;
-    match Recorded::detect(&bytes) {
+fn examine_file(
+    file: &Path,
+    bytes: &[u8],
+    known: &[Certificate<'_>],
+    all: &mut Vec<Examined>,
+    printer: &Printer,
+) -> Result<(), Trouble> {
+    match Recorded::detect(bytes) {
         Some(Recorded::Pcap | Recorded::Pcapng) => {
-            let capture = CaptureReader::new(&bytes)
+            let capture = CaptureReader::new(bytes)
                 .map_err(|problem| Trouble(format!("error: {}: {problem}", file.display())))?;
-            examine_capture(file, capture, all, printer)
+            examine_capture(file, capture, known, all, printer)
         }
         _ => {
-            all.push(examine(file.display().to_string(), &bytes));
+            let result = lint_among(bytes, now(), known);
+            let result = result.map_err(|error| format!("neither a certificate nor a message: {error}"));
+            all.push(Examined { name: file.display().to_string(), result });
             Ok(())
         }
-    }
-}
-
-fn examine(name: String, bytes: &[u8]) -> Examined {
-    Examined {
-        name,
-        result: lint_at(bytes, now()).map_err(|error| format!("neither a certificate nor a message: {error}")),
     }
 }
 
@@ -167,6 +180,7 @@ struct Count {
 fn examine_capture(
     file: &Path,
     capture: CaptureReader<'_>,
+    known: &[Certificate<'_>],
     all: &mut Vec<Examined>,
     printer: &Printer,
 ) -> Result<(), Trouble> {
@@ -186,7 +200,10 @@ fn examine_capture(
             SecuredPacket::Secured { bytes, .. } => {
                 count.secured += 1;
                 let name = format!("{}, packet {number}", file.display());
-                all.push(Examined { name, result: lint_packet(bytes).map_err(|error| not_read(&error, &packet)) });
+                all.push(Examined {
+                    name,
+                    result: lint_packet(bytes, known).map_err(|error| not_read(&error, &packet)),
+                });
             }
             SecuredPacket::Unsecured | SecuredPacket::Other => count.other += 1,
             SecuredPacket::UnknownLink => *count.of_unknown_link.entry(packet.link_type).or_default() += 1,
@@ -232,11 +249,14 @@ fn human(all: &[Examined], facts: bool) -> String {
                 let _ = writeln!(text, "{name}: {reason}");
             }
             Ok(report) => {
-                let (violations, notes) = counts(report);
+                let [violations, notes, unchecked] = counts(report);
                 let _ = match (violations, notes) {
                     (0, _) if report.kind == Kind::Batch => writeln!(text, "{name}: no field is known to link them"),
                     (1, _) if report.kind == Kind::Batch => writeln!(text, "{name}: one field links them"),
                     (count, _) if report.kind == Kind::Batch => writeln!(text, "{name}: {count} fields link them"),
+                    (0, 0) if unchecked > 0 => {
+                        writeln!(text, "{name}: a {}, not all of it checked", report.kind.name())
+                    }
                     (0, 0) => writeln!(text, "{name}: a {}, nothing to say", report.kind.name()),
                     _ => writeln!(text, "{name}: a {}, {violations} violations, {notes} notes", report.kind.name()),
                 };
@@ -259,9 +279,10 @@ fn human(all: &[Examined], facts: bool) -> String {
     text
 }
 
-fn counts(report: &Report) -> (usize, usize) {
-    let violations = report.findings.iter().filter(|finding| finding.severity == Severity::Violation).count();
-    (violations, report.findings.len() - violations)
+/// How many findings are violations, notes, and what was not checked.
+fn counts(report: &Report) -> [usize; 3] {
+    let are = |severity| report.findings.iter().filter(|finding| finding.severity == severity).count();
+    [are(Severity::Violation), are(Severity::Note), are(Severity::NotChecked)]
 }
 
 fn kind_of(kind: Kind) -> &'static str {
@@ -276,6 +297,7 @@ fn kind_of(kind: Kind) -> &'static str {
 fn severity_of(finding: &Finding) -> &'static str {
     match finding.severity {
         Severity::Note => "note",
+        Severity::NotChecked => "not-checked",
         Severity::Violation => "violation",
     }
 }

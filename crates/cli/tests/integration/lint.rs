@@ -35,8 +35,8 @@ fn packets_are_counted_as_others_count_them_and_a_check_sequence_is_a_note() {
     let checked = [&frame()[..], &[1, 2, 3, 4]].concat();
     bench.write("drive.pcap", capture(1, &[&[0xff; 60], &frame(), &checked]));
     let said = bench.say(&["v2x", "lint", "drive.pcap"]);
-    said.assert_code(0).assert_says(&["2 secured packets, 1 others"]);
-    assert!(said.out.contains("drive.pcap, packet 2: a trust list, nothing to say"), "{}", said.out);
+    said.assert_code(3).assert_says(&["2 secured packets, 1 others"]);
+    assert!(said.out.contains("drive.pcap, packet 2: a trust list, not all of it checked"), "{}", said.out);
     assert!(said.out.contains("packet 3: a trust list, 0 violations, 1 notes"), "{}", said.out);
 }
 
@@ -78,6 +78,31 @@ fn one_bad_file_does_not_end_a_batch() {
     said.assert_code(2).assert_says(&["cannot read missing.oer", "head.pcap", "ends in the middle"]);
     for expected in ["first.oer: a trust list", "rubbish.oer: neither", "last.oer: a trust list", "2 of 3 without"] {
         assert!(said.out.contains(expected), "{expected}: {}", said.out);
+    }
+}
+
+#[test]
+fn an_issuer_on_the_line_verifies_what_it_issued() {
+    let bench = Bench::new();
+    let office = Office::new(Curve::NistP256, 722_000_000_000_000, 1).unwrap();
+    let (ticket, _) = office.issue(0, Time32(721_900_123), Time32(722_000_000)).unwrap();
+    let mut flipped = ticket.as_bytes().to_vec();
+    *flipped.last_mut().unwrap() ^= 1;
+    bench.write("at.oer", ticket.as_bytes());
+    bench.write("bad.oer", flipped);
+    bench.write("aa.oer", office.authority().as_bytes());
+    bench.write("rca.oer", office.root().as_bytes());
+    let said = bench.say(&["v2x", "lint", "at.oer", "aa.oer", "rca.oer", "--facts"]);
+    said.assert_code(0);
+    assert!(said.out.contains("at.oer: a certificate, nothing to say"), "{}", said.out);
+    let said = bench.say(&["v2x", "lint", "bad.oer", "aa.oer", "rca.oer"]);
+    said.assert_code(1);
+    assert!(said.out.contains("signature: not by the key of its issuer"), "{}", said.out);
+    for ticket in ["at.oer", "bad.oer"] {
+        let said = bench.say(&["v2x", "lint", ticket, "rca.oer"]);
+        said.assert_code(3);
+        assert!(said.out.contains("signature: not checked, because"), "{}", said.out);
+        bench.say(&["v2x", "lint", ticket, "rca.oer", "--allow-unchecked"]).assert_code(0);
     }
 }
 

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::{FORM, Lint};
+use super::{FORM, Lint, known_as};
 use crate::certificate::{
     CertificateError, canonical_bytes, certificate_hash, verification_curve, verify_certificate_signature,
 };
 use crate::crypto::{Curve, HashValue, KeyError, VerifyingKey, hash};
 use crate::region::check_region;
 use crate::types::{
-    BasePublicEncryptionKey, Certificate, CertificateId, CertificateType, HashAlgorithm, HashedId3, IssuerIdentifier,
-    Psid, PsidSsp, PublicEncryptionKey, PublicVerificationKey, Signature, SubjectPermissions, SymmAlgorithm,
-    VerificationKeyIndicator,
+    BasePublicEncryptionKey, Certificate, CertificateId, CertificateType, HashAlgorithm, HashedId3, HashedId8,
+    IssuerIdentifier, Psid, PsidSsp, PublicEncryptionKey, PublicVerificationKey, Signature, SubjectPermissions,
+    SymmAlgorithm, VerificationKeyIndicator,
 };
 
 /// How far ahead a certificate may begin to be valid without a note: tickets are preloaded for three months.
@@ -247,6 +247,9 @@ fn algorithms(lint: &mut Lint<'_>, certificate: &Certificate<'_>) {
         );
         return;
     }
+    if let Some(issuer) = certificate.issuer.digest() {
+        return by_issuer(lint, certificate, issuer);
+    }
     if !matches!(certificate.issuer, IssuerIdentifier::SelfSigned(_)) {
         return;
     }
@@ -263,6 +266,30 @@ fn algorithms(lint: &mut Lint<'_>, certificate: &Certificate<'_>) {
             }
             Err(error) => lint.violation("signature", format!("{error} (IEEE 1609.2 5.3.1)")),
         },
+    }
+}
+
+/// The signature of a certificate that another one was issued with.
+fn by_issuer(lint: &mut Lint<'_>, certificate: &Certificate<'_>, issuer: HashedId8) {
+    // Named already.
+    if matches!(certificate.signature, Some(Signature::Sm2 { .. })) {
+        return;
+    }
+    let known = known_as(lint.known, issuer);
+    if known.is_empty() {
+        let because = format!("the certificate of its issuer {issuer} is not at hand; name its file beside this one");
+        return lint.not_checked("signature", &because);
+    }
+    let is_right = known.iter().any(|(issuer, hash)| {
+        let VerificationKeyIndicator::VerificationKey(key) = &issuer.to_be_signed.verify_key_indicator else {
+            return false;
+        };
+        let key = VerifyingKey::from_verification_key(key);
+        key.is_ok_and(|key| verify_certificate_signature(certificate, Some(hash), &key).is_ok())
+    });
+    match is_right {
+        true => lint.fact("signature", format!("by its issuer {issuer}, and right")),
+        false => lint.violation("signature", format!("not by the key of its issuer {issuer} (IEEE 1609.2 5.3.1)")),
     }
 }
 

@@ -31,7 +31,7 @@ enum Says {
 /// It needs two tickets; fewer are no batch, and there is a finding that says so.
 pub fn linking(batch: &[Certificate<'_>], others: &[Certificate<'_>]) -> Report {
     let mut report = Report { kind: Kind::Batch, facts: Vec::new(), findings: Vec::new() };
-    let mut lint = Lint { report: &mut report, prefix: String::new(), now: None };
+    let mut lint = Lint { report: &mut report, prefix: String::new(), now: None, known: &[] };
     let fields = |tickets: &[Certificate<'_>]| tickets.iter().map(legible_fields).collect::<Vec<_>>();
     let (own, strange) = (fields(batch), fields(others));
     let [first, _, ..] = &own[..] else {

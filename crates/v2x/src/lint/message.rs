@@ -1,13 +1,13 @@
 //! Messages: IEEE 1609.2 clause 6.3, TS 103 097 clauses 5 and 7.1.
 
 use super::certificate::{self, hash_of, unsupported, unsupported_encryption};
-use super::{FORM, Lint, read_pki, trust_list};
+use super::{FORM, Lint, known_as, read_pki, trust_list};
 use crate::certificate::{certificate_hash, verification_curve};
 use crate::crypto::{EcdsaSignature, VerifyingKey};
 use crate::message::message_digest;
 use crate::pki::EtsiTs102941DataContent;
 use crate::types::{
-    Certificate, EncryptedData, EncryptedDataEncryptionKey, EncryptionKey, HashAlgorithm, HashedData,
+    Certificate, EncryptedData, EncryptedDataEncryptionKey, EncryptionKey, HashAlgorithm, HashedData, HashedId8,
     Ieee1609Dot2Content, Ieee1609Dot2Data, InnerData, Psid, RecipientInfo, Signature, SignedData, SignerIdentifier,
     SymmetricCiphertext, SymmetricEncryptionKey, VerificationKeyIndicator,
 };
@@ -118,7 +118,24 @@ fn signed_data(lint: &mut Lint<'_>, whole: &[u8], signed: &SignedData<'_>) {
     }
     service(lint, signed);
     signer(lint, signed);
-    payload(lint, whole, signed);
+    let is_checked = payload(lint, whole, signed);
+    if let (SignerIdentifier::Digest(id), false) = (&signed.signer, is_checked) {
+        by_digest(lint, signed, *id);
+    }
+}
+
+/// The signature of a message that only refers to its signer's certificate.
+fn by_digest(lint: &mut Lint<'_>, signed: &SignedData<'_>, id: HashedId8) {
+    match known_as(lint.known, id).first() {
+        Some((first, _)) => {
+            consistency(lint, signed, first);
+            signature(lint, signed, first);
+        }
+        None => {
+            let because = format!("the certificate of its signer {id} is not at hand; name its file beside this one");
+            lint.not_checked("signature", &because);
+        }
+    }
 }
 
 /// What TS 103 097 clause 7.1 says of a service's messages.
@@ -211,18 +228,19 @@ fn signature(lint: &mut Lint<'_>, signed: &SignedData<'_>, signer: &Certificate<
         return;
     };
     if signed.tbs_data.payload.omitted {
-        lint.note("signature", "not verified: the payload is not in the message");
+        lint.not_checked("signature", "the payload is not in the message");
         return;
     }
     let digest = message_digest(signed.hash_id, signed.tbs_data.received.0, None, Some(&hash.value));
     if digest.is_ok_and(|digest| key.verify_digest(digest.as_bytes(), &signature)) {
-        lint.fact("signature", "by the certificate in the message, and right");
+        lint.fact("signature", "by its signer's certificate, and right");
     } else {
-        lint.violation("signature", "not by the certificate in the message (IEEE 1609.2 5.3.1)");
+        lint.violation("signature", "not by its signer's certificate (IEEE 1609.2 5.3.1)");
     }
 }
 
-fn payload(lint: &mut Lint<'_>, whole: &[u8], signed: &SignedData<'_>) {
+/// Looks at what is signed; true if a list in it holds the certificate of its signer, by which its signature was checked.
+fn payload(lint: &mut Lint<'_>, whole: &[u8], signed: &SignedData<'_>) -> bool {
     match &signed.tbs_data.payload.data {
         None => {}
         Some(InnerData::Nested(inner)) => message(&mut lint.below("tbsData.payload.data"), whole, inner),
@@ -231,10 +249,12 @@ fn payload(lint: &mut Lint<'_>, whole: &[u8], signed: &SignedData<'_>) {
             let is_pki = [Psid::CERTIFICATE_REQUEST, Psid::CRL, Psid::CTL].contains(&signed.tbs_data.header_info.psid);
             if is_pki {
                 let offset = offset_of(whole, payload);
-                trust_list::pki(&mut lint.below("tbsData.payload.data.content.unsecuredData"), offset, payload, signed);
+                let lint = &mut lint.below("tbsData.payload.data.content.unsecuredData");
+                return trust_list::pki(lint, offset, payload, signed);
             }
         }
     }
+    false
 }
 
 /// Where in `whole` the part `part` begins; 0 if it is none of it.

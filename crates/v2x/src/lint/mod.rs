@@ -2,8 +2,9 @@
 //!
 //! [`lint`] decodes leniently, so that one fault does not hide the next, and reports every deviation with its place.
 //! It checks form and profile (IEEE 1609.2-2022, ETSI TS 103 097 V2.1.1, TS 102 941 V2.2.1), and the signatures it has
-//! keys for: those of self-signed certificates and of messages that carry their signer's certificate. Whether anybody
-//! should be trusted is [`crate::verify`]'s business, not asked here.
+//! keys for: those of self-signed certificates, of messages that carry their signer's certificate, and of what was signed with one
+//! of the certificates that [`lint_among`] is given. Of every other signature the report says that it was not checked. Whether
+//! anybody should be trusted is [`crate::verify`]'s business, not asked here.
 //!
 //! ```
 //! use chronoseal_v2x::lint::{Kind, lint};
@@ -27,10 +28,10 @@ use core::fmt;
 pub use capture::{SecuredPacket, secured_packet};
 pub use linking::linking;
 
-use crate::certificate::CertificateForm;
+use crate::certificate::{CertificateForm, CertificateHash, certificate_hash};
 use crate::coer::{Decode, DecodeError, Deviation, Reader, Rules};
 use crate::pki::EtsiTs102941Data;
-use crate::types::{Certificate, Ieee1609Dot2Data, Time64};
+use crate::types::{Certificate, HashedId8, Ieee1609Dot2Data, Time64};
 
 /// What bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +63,8 @@ impl Kind {
 pub enum Severity {
     /// Worth knowing.
     Note,
+    /// Not checked, and why: nobody knows whether it is right.
+    NotChecked,
     /// Against the standard, so that a receiver may refuse it; or, of a batch of tickets, against what tickets are for.
     Violation,
 }
@@ -105,6 +108,11 @@ impl Report {
     pub fn is_clean(&self) -> bool {
         self.findings.iter().all(|finding| finding.severity < Severity::Violation)
     }
+
+    /// True if everything was checked that can be.
+    pub fn is_checked(&self) -> bool {
+        self.findings.iter().all(|finding| finding.severity != Severity::NotChecked)
+    }
 }
 
 /// Collects facts and findings below one field.
@@ -113,12 +121,14 @@ pub(crate) struct Lint<'r> {
     prefix: String,
     /// The time, if it is known.
     now: Option<Time64>,
+    /// Certificates that others may be signed with.
+    known: &'r [Certificate<'r>],
 }
 
 impl Lint<'_> {
     fn below(&mut self, field: &str) -> Lint<'_> {
         let prefix = join(&self.prefix, field);
-        Lint { report: self.report, prefix, now: self.now }
+        Lint { report: self.report, prefix, now: self.now, known: self.known }
     }
 
     fn fact(&mut self, name: &str, value: impl fmt::Display) {
@@ -132,6 +142,10 @@ impl Lint<'_> {
 
     fn note(&mut self, field: &str, what: impl Into<String>) {
         self.add(Severity::Note, field, what.into());
+    }
+
+    fn not_checked(&mut self, field: &str, because: &str) {
+        self.add(Severity::NotChecked, field, format!("not checked, because {because}"));
     }
 
     fn add(&mut self, severity: Severity, field: &str, what: String) {
@@ -156,6 +170,12 @@ impl Lint<'_> {
     }
 }
 
+/// The certificates that are referred to by this, each with its hash.
+fn known_as<'k>(known: &'k [Certificate<'k>], id: HashedId8) -> Vec<(&'k Certificate<'k>, CertificateHash)> {
+    let hashed = known.iter().filter_map(|one| Some((one, certificate_hash(one, FORM).ok()?)));
+    hashed.filter(|(_, hash)| hash.id() == id).collect()
+}
+
 fn join(prefix: &str, field: &str) -> String {
     match (prefix, field) {
         ("", field) => field.to_owned(),
@@ -169,7 +189,7 @@ fn join(prefix: &str, field: &str) -> String {
 /// # Errors
 /// If they decode neither as a certificate nor as a message: the error of whichever got further.
 pub fn lint(bytes: &[u8]) -> Result<Report, DecodeError> {
-    lint_with(bytes, None)
+    lint_with(bytes, None, &[])
 }
 
 /// As [`lint`], by somebody who knows the time: a certificate of the far future is said to be one.
@@ -177,17 +197,25 @@ pub fn lint(bytes: &[u8]) -> Result<Report, DecodeError> {
 /// # Errors
 /// As [`lint`].
 pub fn lint_at(bytes: &[u8], now: Time64) -> Result<Report, DecodeError> {
-    lint_with(bytes, Some(now))
+    lint_with(bytes, Some(now), &[])
 }
 
-fn lint_with(bytes: &[u8], now: Option<Time64>) -> Result<Report, DecodeError> {
+/// As [`lint_at`], by somebody who has these certificates: what is signed with one of them is verified.
+///
+/// # Errors
+/// As [`lint`].
+pub fn lint_among(bytes: &[u8], now: Time64, known: &[Certificate<'_>]) -> Result<Report, DecodeError> {
+    lint_with(bytes, Some(now), known)
+}
+
+fn lint_with(bytes: &[u8], now: Option<Time64>, known: &[Certificate<'_>]) -> Result<Report, DecodeError> {
     let as_message = read::<Ieee1609Dot2Data<'_>>(bytes);
     let as_certificate = read::<Certificate<'_>>(bytes);
     match (as_message, as_certificate) {
-        (Ok((message, deviations)), _) => Ok(of_message(bytes, &message, deviations, now)),
+        (Ok((message, deviations)), _) => Ok(of_message(bytes, &message, deviations, (now, known))),
         (Err(_), Ok((found, deviations))) => {
             let mut report = Report { kind: Kind::Certificate, facts: Vec::new(), findings: Vec::new() };
-            let mut lint = Lint { report: &mut report, prefix: String::new(), now };
+            let mut lint = Lint { report: &mut report, prefix: String::new(), now, known };
             lint.deviations(0, deviations);
             certificate::certificate(&mut lint, &found);
             Ok(in_order(report))
@@ -199,26 +227,31 @@ fn lint_with(bytes: &[u8], now: Option<Time64>) -> Result<Report, DecodeError> {
 }
 
 /// Looks at the message at the beginning of `bytes`, which come from a captured frame: behind the message may be padding
-/// or a check sequence, and that is worth a note only.
+/// or a check sequence, and that is worth a note only. What is signed with one of the `known` certificates is verified.
 ///
 /// # Errors
 /// If they do not begin with a message.
-pub fn lint_packet(bytes: &[u8]) -> Result<Report, DecodeError> {
+pub fn lint_packet(bytes: &[u8], known: &[Certificate<'_>]) -> Result<Report, DecodeError> {
     let mut reader = Reader::new(bytes, Rules::LENIENT);
     let message = Ieee1609Dot2Data::decode(&mut reader)?;
     let (own, behind) = bytes.split_at(reader.position());
-    let mut report = of_message(own, &message, reader.into_deviations(), None);
+    let mut report = of_message(own, &message, reader.into_deviations(), (None, known));
     if !behind.is_empty() {
-        let mut lint = Lint { report: &mut report, prefix: String::new(), now: None };
+        let mut lint = Lint { report: &mut report, prefix: String::new(), now: None, known };
         lint.note("", format!("{} bytes of the frame follow, padding or a check sequence", behind.len()));
     }
     Ok(report)
 }
 
-fn of_message(bytes: &[u8], message: &Ieee1609Dot2Data<'_>, deviations: Vec<Deviation>, now: Option<Time64>) -> Report {
+fn of_message(
+    bytes: &[u8],
+    message: &Ieee1609Dot2Data<'_>,
+    deviations: Vec<Deviation>,
+    (now, known): (Option<Time64>, &[Certificate<'_>]),
+) -> Report {
     let kind = if message::list_of(message).is_some() { Kind::TrustList } else { Kind::Message };
     let mut report = Report { kind, facts: Vec::new(), findings: Vec::new() };
-    let mut lint = Lint { report: &mut report, prefix: String::new(), now };
+    let mut lint = Lint { report: &mut report, prefix: String::new(), now, known };
     lint.deviations(0, deviations);
     message::message(&mut lint, bytes, message);
     in_order(report)

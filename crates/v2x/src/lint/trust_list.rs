@@ -9,10 +9,14 @@ use crate::crypto::VerifyingKey;
 use crate::pki::{CtlCommand, CtlEntry, CtlFormat, EtsiTs102941DataContent};
 use crate::types::{Certificate, HashedId8, Psid, SignedData, SignerIdentifier, VerificationKeyIndicator};
 
-pub(super) fn pki(lint: &mut Lint<'_>, offset: usize, payload: &[u8], signed: &SignedData<'_>) {
+/// True if a list in it holds the certificate of its signer, by which its signature was checked.
+pub(super) fn pki(lint: &mut Lint<'_>, offset: usize, payload: &[u8], signed: &SignedData<'_>) -> bool {
     let (data, deviations) = match read_pki(payload) {
         Ok(read) => read,
-        Err(error) => return lint.unreadable(offset, &error),
+        Err(error) => {
+            lint.unreadable(offset, &error);
+            return false;
+        }
     };
     lint.deviations(offset, deviations);
     let psid = signed.tbs_data.header_info.psid;
@@ -34,18 +38,19 @@ pub(super) fn pki(lint: &mut Lint<'_>, offset: usize, payload: &[u8], signed: &S
         }
         EtsiTs102941DataContent::CertificateTrustListTlm(list) => {
             expect(lint, Psid::CTL);
-            entries(&mut lint.below("content.certificateTrustListTlm"), list, signed, |entry| {
+            return entries(&mut lint.below("content.certificateTrustListTlm"), list, signed, |entry| {
                 matches!(entry, CtlEntry::Rca(_) | CtlEntry::Dc(_) | CtlEntry::Tlm(_) | CtlEntry::Unknown(_))
             });
         }
         EtsiTs102941DataContent::CertificateTrustListRca(list) => {
             expect(lint, Psid::CTL);
-            entries(&mut lint.below("content.certificateTrustListRca"), list, signed, |entry| {
+            return entries(&mut lint.below("content.certificateTrustListRca"), list, signed, |entry| {
                 matches!(entry, CtlEntry::Ea(_) | CtlEntry::Aa(_) | CtlEntry::Dc(_) | CtlEntry::Unknown(_))
             });
         }
         _ => expect(lint, Psid::CERTIFICATE_REQUEST),
     }
+    false
 }
 
 fn entries(
@@ -53,10 +58,11 @@ fn entries(
     list: &CtlFormat<'_>,
     signed: &SignedData<'_>,
     belongs: impl Fn(&CtlEntry<'_>) -> bool,
-) {
+) -> bool {
     lint.fact("list", format!("{}, number {}", if list.is_full_ctl { "full" } else { "delta" }, list.ctl_sequence));
     lint.fact("entries", list.ctl_commands.len());
     let mut seen: BTreeMap<HashedId8, usize> = BTreeMap::new();
+    let mut is_checked = false;
     for (index, command) in list.ctl_commands.iter().enumerate() {
         let CtlCommand::Add(entry) = command else { continue };
         let path = format!("ctlCommands[{index}].add");
@@ -69,8 +75,9 @@ fn entries(
         if let Some(earlier) = seen.insert(hash.id(), index) {
             lint.violation(&path, format!("the same certificate as entry {earlier}"));
         }
-        signed_by(lint, signed, found, &hash);
+        is_checked |= signed_by(lint, signed, found, &hash);
     }
+    is_checked
 }
 
 fn field(entry: &CtlEntry<'_>) -> &'static str {
@@ -84,15 +91,15 @@ fn field(entry: &CtlEntry<'_>) -> &'static str {
     }
 }
 
-/// A trust list manager's list holds its own certificate: the list's signature can be verified with it.
-fn signed_by(lint: &mut Lint<'_>, signed: &SignedData<'_>, found: &Certificate<'_>, hash: &CertificateHash) {
+/// A trust list manager's list holds its own certificate: the list's signature can be verified with it. False if this is not it.
+fn signed_by(lint: &mut Lint<'_>, signed: &SignedData<'_>, found: &Certificate<'_>, hash: &CertificateHash) -> bool {
     if !matches!(signed.signer, SignerIdentifier::Digest(id) if id == hash.id()) {
-        return;
+        return false;
     }
-    let VerificationKeyIndicator::VerificationKey(key) = &found.to_be_signed.verify_key_indicator else { return };
-    let Ok(key) = VerifyingKey::from_verification_key(key) else { return };
+    let VerificationKeyIndicator::VerificationKey(key) = &found.to_be_signed.verify_key_indicator else { return false };
+    let Ok(key) = VerifyingKey::from_verification_key(key) else { return false };
     if verify_certificate_signature(found, None, &key).is_err() {
-        return;
+        return false;
     }
     let digest = crate::message::message_digest(signed.hash_id, signed.tbs_data.received.0, None, Some(&hash.value));
     let signature = crate::crypto::EcdsaSignature::from_signature(&signed.signature);
@@ -103,4 +110,5 @@ fn signed_by(lint: &mut Lint<'_>, signed: &SignedData<'_>, found: &Certificate<'
         _ => lint
             .violation("", format!("the list's signature is not by {}, which it names (IEEE 1609.2 5.3.1)", hash.id())),
     }
+    true
 }
