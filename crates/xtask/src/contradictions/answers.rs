@@ -81,6 +81,14 @@ impl Binary {
         self.is_version_1
     }
 
+    /// What `check` says of a scenario, if it accepts it.
+    pub(super) fn on_paper(&self, text: &str) -> Option<Value> {
+        let path = self.folder.join(format!("variant-{}.toml", std::process::id()));
+        std::fs::write(&path, text).ok()?;
+        let (word, checked) = self.check(&path);
+        (word != Word::Refused).then_some(checked)
+    }
+
     /// What `check` says, and what contradicts it.
     pub(super) fn ask(&self, worker: usize, text: &str) -> Answer {
         // Several hunts at once do not read each other's scenarios.

@@ -8,6 +8,7 @@
 //! segments: scenarios of one segment are written in that version too.
 
 mod answers;
+mod properties;
 mod shares;
 mod shrink;
 mod version_1;
@@ -28,14 +29,15 @@ const KEPT: &str = "target/contradictions";
 const SHRUNK_MAX: usize = 12;
 
 const USAGE: &str = "usage: cargo xtask contradictions N [--binary FILE] [--seed SEED] [--seconds LIMIT]
-                                    [--show FOLDER] [--paper]
+                                    [--show FOLDER] [--paper] [--properties]
 
   N          so many scenarios
   --binary   the program to ask; the release build of this tree otherwise
   --seed     the first scenario's seed, one more for each further one (default 0)
   --seconds  stops after so long, whatever N says
   --show     writes every scenario that is drawn to this folder, as WORD-SEED.toml, with the word that `check` says
-  --paper    asks `check` and simulates nothing: what share of the language is drawn, and holds";
+  --paper    asks `check` and simulates nothing: what share of the language is drawn, and holds
+  --properties  asks `check` of variants of each scenario: what has nothing to do with a stream does not change its bound";
 
 /// What was asked for.
 struct Hunt {
@@ -45,6 +47,7 @@ struct Hunt {
     seconds: Option<u64>,
     show: Option<PathBuf>,
     is_on_paper: bool,
+    asks_variants: bool,
 }
 
 impl Hunt {
@@ -52,12 +55,17 @@ impl Hunt {
         let refused = |why: String| Failure::because(format!("{why}\n{USAGE}"));
         let number = |word: &str| word.parse::<u64>().map_err(|_| refused(format!("`{word}` is no whole number")));
         let [count, options @ ..] = words else { return Err(refused("how many scenarios?".into())) };
-        let mut hunt =
-            Self { count: number(count)?, binary: None, first: 0, seconds: None, show: None, is_on_paper: false };
+        let (binary, show) = (None, None);
+        let count = number(count)?;
+        let mut hunt = Self { count, binary, first: 0, seconds: None, show, is_on_paper: false, asks_variants: false };
         let mut options = options.iter();
         while let Some(option) = options.next() {
             if *option == "--paper" {
                 hunt.is_on_paper = true;
+                continue;
+            }
+            if *option == "--properties" {
+                hunt.asks_variants = true;
                 continue;
             }
             let value = options.next().ok_or_else(|| refused(format!("`{option}` needs a value")))?;
@@ -93,6 +101,9 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
     let kept = root.join(KEPT);
     std::fs::create_dir_all(&kept).map_err(|error| Failure::because(format!("{}: {error}", kept.display())))?;
     let binary = Binary::new(file, &kept, hunt.is_on_paper)?;
+    if hunt.asks_variants {
+        return ask_variants(&binary, &hunt, &kept);
+    }
     let next = AtomicU64::new(hunt.first);
     let state = Mutex::new((Shares::default(), Vec::<Found>::new()));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -129,6 +140,24 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
         println!("  made smaller: {contradiction}: {}", path.display());
     }
     println!("{count} contradictions in {} scenarios", shares.asked());
+    if count == 0 { Ok(()) } else { Err(Failure::CheckFailed) }
+}
+
+/// Asks of variants of each scenario, one scenario after the other.
+fn ask_variants(binary: &Binary, hunt: &Hunt, kept: &Path) -> TaskResult {
+    let mut count = 0;
+    for seed in hunt.first..hunt.first + hunt.count {
+        let text = Network::of(seed, Scope::Everything).text();
+        let Some(broken) = properties::broken(&text, &|text| binary.on_paper(text)) else { continue };
+        count += 1;
+        println!("seed {seed}: {broken}");
+        for (name, text) in [("as-drawn", &text), ("variant", &broken.text)] {
+            let path = kept.join(format!("seed-{seed}-{name}.toml"));
+            std::fs::write(&path, format!("# {broken}\n{text}"))
+                .map_err(|error| Failure::because(format!("{}: {error}", path.display())))?;
+        }
+    }
+    println!("{count} of {} scenarios whose bounds change without a reason", hunt.count);
     if count == 0 { Ok(()) } else { Err(Failure::CheckFailed) }
 }
 
