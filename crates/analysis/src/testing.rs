@@ -56,6 +56,7 @@ fn segment(base_period: Duration) -> EthernetSegment {
         rate: Rate(100_000_000),
         cluster_cycle: base_period,
         sync: Sync::Beacon,
+        shares_queues: false,
         cluster: None,
         time_aware: None,
         integration_cycle: base_period,

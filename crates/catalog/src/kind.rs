@@ -166,6 +166,13 @@ pub trait Kind: Sync {
         Vec::new()
     }
 
+    /// Of each of some nodes, the streams of which frames can be late or lost because the clock of that node does not show the time of
+    /// the segment.
+    fn depend_on_clocks(&self, prepared: &Prepared<'_>, segment: SegmentId, nodes: &[NodeId]) -> Vec<Vec<StreamId>> {
+        let _ = (prepared, segment);
+        vec![Vec::new(); nodes.len()]
+    }
+
     /// Distance of two sync beacons, if the segment keeps the clocks of its nodes together.
     fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let _ = (prepared, segment);

@@ -39,8 +39,9 @@ pub(crate) fn of(plan: &Plan) -> Vec<String> {
 
 /// Segments whose clocks nothing bounds on paper.
 pub(crate) fn unbounded_clocks(plan: &Plan) -> Vec<SegmentId> {
-    let follows =
-        |segment: &SegmentId| Ethernet::of(plan, *segment).is_some_and(|view| view.segment.sync == Sync::Gptp);
+    let follows = |segment: &SegmentId| {
+        Ethernet::of(plan, *segment).is_some_and(|view| view.segment.sync == Sync::Gptp && view.uses_clock())
+    };
     plan.segment_ids().filter(follows).collect()
 }
 

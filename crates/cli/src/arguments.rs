@@ -182,7 +182,7 @@ pub(crate) struct Run {
     pub(crate) no_store: bool,
     /// Simulated: count frames and keep nothing of single ones, for speed and for very long runs
     ///
-    /// No deadline is judged, so the exit status says only that it ran. Latencies are those on the wire, from the first bit at the
+    /// No deadline is judged, so it ends with status 3, not checked. Latencies are those on the wire, from the first bit at the
     /// sender to the last bit at the receiver, of streams that cross one segment; those of other streams are left out.
     #[arg(long, conflicts_with_all = ["out", "capture"])]
     pub(crate) count: bool,

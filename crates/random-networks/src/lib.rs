@@ -34,6 +34,23 @@ use self::messages::{attack_on_links, lengthen, lengthen_in_slots};
 use self::ports::ports;
 use self::redundancy::{networks, ring};
 
+/// What a key exchange computes, and stations of a street.
+const EXCHANGE: [&str; 13] = [
+    "aes-128-ctr",
+    "fourq-share",
+    "fourq-agree",
+    "fourq-sign",
+    "fourq-verify",
+    "p256-share",
+    "p256-agree",
+    "p256-sign",
+    "p256-verify",
+    "x25519-share",
+    "x25519-agree",
+    "ed25519-sign",
+    "ed25519-verify",
+];
+
 /// A network, before it is written down as a scenario.
 #[derive(Clone, Debug)]
 pub struct Network {
@@ -473,6 +490,11 @@ impl Network {
             for operation in ["hmac-sha-256", "cmac-aes-128", "hmac-sha-1", "hmac-sha3-256", "hmac-sha-512"] {
                 text +=
                     &format!("  {{ operation = \"{operation}\", base = \"{base}ns\", per_byte = \"{byte}ns\" }},\n");
+            }
+            // What an exchange of keys and signed messages take is not what is asked about.
+            let is_free = !self.keys.is_empty() || self.head_tables.contains("radio");
+            for operation in EXCHANGE.iter().filter(|_| is_free) {
+                text += &format!("  {{ operation = \"{operation}\", base = \"0s\" }},\n");
             }
             text += "]\n";
         }

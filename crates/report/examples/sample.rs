@@ -108,6 +108,7 @@ fn meta() -> RunMeta {
             clocks: Some(ClockDomainMeta {
                 cycle_ns: CYCLE_NS,
                 nodes: vec![0, 1, 2],
+                dependents: Vec::new(),
                 startup_cycles: None,
                 precision_ns: None,
                 spared: Vec::new(),

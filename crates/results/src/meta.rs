@@ -259,6 +259,10 @@ pub struct ClockDomainMeta {
     pub cycle_ns: i64,
     /// Whose clocks, as indices into [`RunMeta::nodes`].
     pub nodes: Vec<u16>,
+    /// Of each of them, the streams of which frames can be late or lost because its clock is wrong, as indices into
+    /// [`RunMeta::streams`]: no other stream goes by that clock.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependents: Vec<Vec<u16>>,
     /// They have so many integration cycles to join, if not as many as usual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub startup_cycles: Option<i64>,

@@ -1,7 +1,7 @@
 //! What a run's description says of its segments, and what its rows keep of them, whatever their kinds.
 
 use chronoseal_catalog::{Prepared, Wire};
-use chronoseal_core::Duration;
+use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::medium::Series;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_plan::{Plan, SegmentId};
@@ -17,6 +17,7 @@ pub(crate) fn segment(prepared: &Prepared<'_>, id: SegmentId) -> SegmentMeta {
     let on_it = plan.nodes.iter().enumerate().filter(|(_, node)| node.interfaces.contains(&id));
     let properties = kind.properties(prepared, id);
     let wires = prepared.wires(id);
+    let clocks: Vec<NodeId> = on_it.map(|(node, _)| NodeId(node as u16)).chain(switches(prepared, id)).collect();
     SegmentMeta {
         name: plan.segments[id.index()].name.clone(),
         kind: kind.name().into(),
@@ -24,7 +25,10 @@ pub(crate) fn segment(prepared: &Prepared<'_>, id: SegmentId) -> SegmentMeta {
         properties: properties.into_iter().map(|(name, value)| (name.into(), value)).collect(),
         clocks: kind.sync_interval(prepared, id).map(|interval| ClockDomainMeta {
             cycle_ns: interval.as_ns(),
-            nodes: on_it.map(|(node, _)| node as u16).chain(switches(prepared, id)).collect(),
+            nodes: clocks.iter().map(|node| node.0).collect(),
+            dependents: (kind.depend_on_clocks(prepared, id, &clocks).into_iter())
+                .map(|streams| streams.into_iter().map(|stream| stream.0).collect())
+                .collect(),
             precision_ns: kind.precision(prepared, id).map(Duration::as_ns),
             startup_cycles: kind.startup(prepared, id).map(|time| time.div_floor(interval) + 1),
             spared: (kind.spared_clocks(prepared, id).into_iter())
@@ -38,11 +42,11 @@ pub(crate) fn segment(prepared: &Prepared<'_>, id: SegmentId) -> SegmentMeta {
 }
 
 /// The switches of a segment whose clocks frames go by, in slots or through gates.
-fn switches(prepared: &Prepared<'_>, id: SegmentId) -> impl Iterator<Item = u16> {
+fn switches(prepared: &Prepared<'_>, id: SegmentId) -> impl Iterator<Item = NodeId> {
     let plan = prepared.plan();
     let have_own = prepared.kind(id).has_own_clocks(prepared, id);
     let own = if have_own { plan.segments[id.index()].own_nodes.len() } else { 0 };
-    (0..own).map(move |index| plan.own_node(id, index).0)
+    (0..own).map(move |index| plan.own_node(id, index))
 }
 
 /// A link by its first direction.

@@ -46,7 +46,7 @@ fn plan(scheme: &str, suite: &str, profile: &str) -> Plan {
         "schema_version = 2\nname = \"group\"\nduration = \"20s\"\n\n\
          [segments.bus.can]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\n\n\
          [keys.bus.group]\norchestrator = \"soecu\"\nsuite = \"{suite}\"\nscheme = \"{scheme}\"\nprofile = \"{profile}\"\n\
-         start = \"0s\"\n\n[[platforms]]\nname = \"tc297\"\nbuiltin = \"tc297\"\n"
+         start = \"0s\"\n\n[[platforms]]\nname = \"tc297\"\nbuiltin = \"tc297\"\ncosts = [{{ operation = \"cmac-aes-128\", base = \"0s\" }}]\n"
     );
     let members = (1..=MEMBERS).map(|number| format!("ecu{number}"));
     for name in std::iter::once("soecu".to_owned()).chain(members) {

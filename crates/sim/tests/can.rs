@@ -71,7 +71,7 @@ fn messages_wait_for_the_key_and_are_believed_from_then_on() {
     let more = "[[protections]]\nname = \"sealed\"\nsecoc = { profile = 1 }\n\
                 [[streams]]\nname = \"speed\"\nfrom = \"ecu1\"\nto = [\"ecu2\", \"ecu3\"]\nbus = { id = \"0x100\" }\n\
                 length = \"4B\"\nperiod = \"1ms\"\nprotection = \"sealed\"\n\
-                [[platforms]]\nname = \"slow\"\nbuiltin = \"tc297\"\n";
+                [[platforms]]\nname = \"slow\"\nbuiltin = \"tc297\"\ncosts = [{ operation = \"cmac-aes-128\", base = \"0s\" }]\n";
     let mut plan = plan(3, "without-orchestrator", "hardened", "fourq", more);
     for node in &mut plan.nodes {
         node.platform.0 = 1;

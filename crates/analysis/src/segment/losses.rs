@@ -1,7 +1,7 @@
 //! What can keep a frame from arriving in time although its latency has a bound.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_plan::{Plan, SegmentId, StreamPlan};
+use chronoseal_plan::{FailingLink, Plan, SegmentId, StreamPlan};
 use chronoseal_wire::can::CanId;
 
 use super::ethernet::stream_filters::FilterRisk;
@@ -190,6 +190,8 @@ pub enum Cause {
     },
     /// Frames that keep clocks together are lost by noise on a link.
     ClockFramesLost {
+        /// Which link.
+        link: FailingLink,
         /// Its two ends.
         ends: [NodeId; 2],
     },
@@ -213,7 +215,9 @@ pub enum Cause {
     },
     /// The scenario lets a link fail by which the beacon comes to stations.
     BeaconFails {
-        /// The two ends of the link.
+        /// Which link.
+        link: FailingLink,
+        /// Its two ends.
         ends: [NodeId; 2],
         /// When.
         at: Duration,
@@ -373,12 +377,11 @@ impl Cause {
                 let name = plan.node_name(*node);
                 match bytes {
                     Some(bytes) => format!(
-                        "up to {bytes} bytes can wait in front of the link {line} `{name}`, and its queues hold {room}: write a \
+                        "up to {bytes} bytes can wait in one queue in front of the link {line} `{name}`, and it holds {room}: write a \
                          larger `queue_len_max`"
                     ),
                     None => format!(
-                        "nothing bounds what waits in front of the link {line} `{name}`, and its queues, which all streams \
-                         share, hold {room} bytes"
+                        "nothing bounds what waits in the same queue in front of the link {line} `{name}`, which holds {room} bytes"
                     ),
                 }
             }
@@ -421,7 +424,7 @@ impl Cause {
                  `stream_filters` and `macsec` out, or `eliminate_at`",
                 plan.node_name(*node)
             ),
-            Self::ClockFramesLost { ends: [one, other] } => format!(
+            Self::ClockFramesLost { ends: [one, other], .. } => format!(
                 "frames are lost over the link between `{}` and `{}`, among them those that keep the clocks behind it together: take the \
                  loss out, or write `sync = \"ideal\"` if clocks are not what is asked about",
                 plan.node_name(*one),
@@ -443,7 +446,7 @@ impl Cause {
                  take the `reboot` out",
                 plan.node_name(*node)
             ),
-            Self::BeaconFails { ends: [one, other], at } => format!(
+            Self::BeaconFails { ends: [one, other], at, .. } => format!(
                 "the scenario lets the link between `{}` and `{}` fail at {at}, and the clocks behind it are lost, to which the sync \
                  beacon comes by it: take the failure out, or write `sync = \"ideal\"` if clocks are not what is asked about",
                 plan.node_name(*one),
@@ -485,12 +488,12 @@ impl Cause {
                 let (from, to) = (plan.node_name(*from), plan.node_name(*to));
                 match bytes {
                     Some(bytes) => format!(
-                        "the analysis allows for {bytes} bytes that wait in front of the link from `{from}` to `{to}`, and its queues \
-                         hold {room}, so it cannot say that no frame is lost: write a larger `queue_len_max`"
+                        "the analysis allows for {bytes} bytes that wait in one queue in front of the link from `{from}` to `{to}`, which \
+                         holds {room}, so it cannot say that no frame is lost: write a larger `queue_len_max`"
                     ),
                     None => format!(
-                        "nothing bounds what waits in front of the link from `{from}` to `{to}`, and its queues, which all streams \
-                         share, hold {room} bytes"
+                        "nothing bounds what waits in the same queue in front of the link from `{from}` to `{to}`, which holds {room} \
+                         bytes"
                     ),
                 }
             }

@@ -137,7 +137,7 @@ fn of_view(view: Ethernet<'_>, class: u8, written: Written) -> Result<GatedNetwo
                 "give it a `class` with a VLAN tag, such as `class = { vlan = { pcp = 7 } }`",
             ));
         };
-        let at = |end: PortEnd| class_at(segment.ports.of(end), priority, &stream);
+        let at = |end: PortEnd| class_at(segment.ports.of(end), priority);
         if at(PortEnd::Station(stream.hop.from)) == class {
             let taken = taken(view, class, &stream, &gated.network, written)?;
             gated.streams.push(taken);
@@ -204,6 +204,12 @@ fn all_ports(view: Ethernet<'_>) -> Vec<Port> {
 /// What a segment must not have.
 fn of_segment(view: Ethernet<'_>) -> Result<(), Refusal> {
     let (segment, name) = (view.segment, &view.plan.segments[view.id.index()].name);
+    if segment.sync == Sync::None {
+        return Err(refuse(
+            format!("nothing says how the clocks of `{name}` are kept together, and gates go by them"),
+            "write `sync = \"ideal\"` for the segment: the gates of a schedule have no room for clocks that differ",
+        ));
+    }
     if segment.sync != Sync::Ideal {
         return Err(refuse(
             format!(
@@ -264,8 +270,7 @@ fn link_between(view: Ethernet<'_>, network: &Network, ends: [NodeId; 2]) -> Opt
 }
 
 /// The traffic class of a stream's frames at a port.
-fn class_at(port: Option<&PortConfig>, priority: u8, stream: &EthernetStream<'_>) -> u8 {
-    let priority = stream.tag.map_or(priority, |tag| tag.pcp);
+fn class_at(port: Option<&PortConfig>, priority: u8) -> u8 {
     port.map_or(OWN_CLASSES, |port| port.class_of)[usize::from(priority & 7)]
 }
 
@@ -303,7 +308,7 @@ fn taken(
         let port = view.segment.ports.of(end);
         let [from, to] = ends.map(|node| view.plan.node_name(node));
         let place = format!("the port of `{from}` to `{to}`");
-        if class_at(port, priority, stream) != class {
+        if class_at(port, priority) != class {
             let message = format!("{place} puts stream `{}` into another class than {class}", plan.name);
             return Err(refuse(message, "write the same `priorities` for all ports on its way"));
         }

@@ -40,7 +40,7 @@ pub(super) fn config(
         },
         cluster: cluster(view, id),
         time_aware: time_aware(view, id, None),
-        ideal_clock: network.sync == Sync::Ideal,
+        ideal_clock: matches!(network.sync, Sync::None | Sync::Ideal),
         sync_id: network.sync_id,
         ct_marker: network.ct_marker,
         cluster_cycle: network.cluster_cycle,

@@ -201,6 +201,7 @@ pub(super) fn network(prepared: &Prepared<'_>, view: Ethernet<'_>, schedule: &Sc
         switches_of_b: (0..network.wiring.switches).filter(|at| network.wiring.is_of_b(*at)).map(usize::from).collect(),
         links: links.all,
         queue_len_max: network.queue_len_max,
+        shares_queues: network.shares_queues,
         ports,
         psfp,
         splices,

@@ -131,7 +131,7 @@ impl Kind for EthernetKind {
         let view = parts(prepared, segment).0;
         // Live clocks have to be told the time.
         let refused = match view.segment.sync {
-            Sync::Beacon => None,
+            Sync::Beacon | Sync::None => None,
             Sync::Ideal => Some("sync = \"ideal\" exists only in the simulator; write sync = \"beacon\"".to_owned()),
             Sync::As6802 => Some(
                 "sync = { as6802 = … } exists only in the simulator: when a process of this host lets a control frame go is off by \
@@ -195,13 +195,15 @@ impl Kind for EthernetKind {
         let in_ms = |duration: Duration| format!("{:.3} ms", duration.as_ms_f64());
         let mut properties = vec![
             ("rate", format!("{} Mbit/s", network.rate.0 as f64 / 1e6)),
-            ("cluster cycle", in_ms(network.cluster_cycle)),
-            ("integration cycle", in_ms(network.integration_cycle)),
             ("guard period", in_ms(network.guard_period)),
             ("accounting", network.accounting.name().into()),
             ("a latency counts from", "the first bit out of the sender".into()),
             ("and to", "the last bit in at the receiver".into()),
         ];
+        if network.sync != Sync::None {
+            let cycles = [("cluster cycle", network.cluster_cycle), ("integration cycle", network.integration_cycle)];
+            properties.splice(1..1, cycles.map(|(name, cycle)| (name, in_ms(cycle))));
+        }
         if let Some(macsec) = &network.macsec {
             properties.push(("MACsec", format!("{}, {} B a frame", macsec.cipher_suite.name(), macsec.added_bytes())));
         }
@@ -244,6 +246,16 @@ impl Kind for EthernetKind {
         medium::network(prepared, view, schedule).config().has_own_clocks()
     }
 
+    fn depend_on_clocks(&self, prepared: &Prepared<'_>, segment: SegmentId, nodes: &[NodeId]) -> Vec<Vec<StreamId>> {
+        let view = parts(prepared, segment).0;
+        let clocks = view.clock_use();
+        let of_node = |node: &NodeId| match view.switches().any(|switch| switch == *node) {
+            true => clocks.all().collect(),
+            false => clocks.of_station(*node).collect(),
+        };
+        nodes.iter().map(of_node).collect()
+    }
+
     /// The switches of a network in which a link fails. What is in slots comes over the other one as well, and every station has a clock by
     /// it; what goes over one network alone is lost there and counted.
     fn spared_clocks(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(NodeId, SimTime)> {
@@ -268,7 +280,7 @@ impl Kind for EthernetKind {
     fn sync_interval(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let network = parts(prepared, segment).0.segment;
         match network.sync {
-            Sync::Ideal => None,
+            Sync::None | Sync::Ideal => None,
             Sync::Beacon | Sync::As6802 => Some(network.integration_cycle),
             Sync::Gptp => network.time_aware.as_ref().map(|clocks| clocks.sync_interval()),
         }

@@ -32,6 +32,10 @@ pub(super) const PAGE: &str = "report.html";
 const REPEATED_BOTH: &str = "error: --engine both makes one pair of runs, and --repeat many of one kind to compare
 help: leave --repeat away, or repeat --engine sim and --engine live each into a folder of its own";
 
+const COUNT_OF_BOTH: &str =
+    "error: --count counts frames of a simulated run, and --engine both sets two runs side by side
+help: leave --count away, or write --engine sim";
+
 const OUT_OF_TIMING: &str =
     "error: a run with fidelity = \"timing\" counts frames and keeps none, so --out has nothing to hold
 help: leave --out away, or keep frames with --set fidelity=bytes";
@@ -66,6 +70,7 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
                 return Err(Trouble(OUT_OF_TIMING.into()));
             }
             told.extend(counted(&prepared, options, printer, stop)?);
+            status = status.max(Status::Unproven);
             if stop.load(Ordering::Relaxed) {
                 printer.note("interrupted: the counts are of what there was until then");
                 return Ok(Status::Unproven);
@@ -73,7 +78,10 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
             continue;
         }
         if options.engine == EngineName::Both && counts_only {
-            return Err(MeasureError::NoBytes.into());
+            return Err(match options.count {
+                true => Trouble(COUNT_OF_BOTH.into()),
+                false => MeasureError::NoBytes.into(),
+            });
         }
         // Before the run: nobody wants to hear after five minutes that there is no room for the results.
         let place = place(options, &scenario.plan.name, scenario.plan.seed, round);

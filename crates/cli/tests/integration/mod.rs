@@ -8,6 +8,7 @@ mod bounds;
 mod capture;
 mod collected;
 mod comparison;
+mod depends;
 mod fleet;
 mod forger;
 mod full_disk;

@@ -109,7 +109,7 @@ fn several_runs_are_one_list_for_programs() {
     let seeds: Vec<_> =
         list(&["--repeat", "3", "--no-store"]).iter().map(|run| run["seed"].as_u64().unwrap()).collect();
     assert_eq!(seeds, [1, 2, 3]);
-    assert_eq!(list(&["--repeat", "2", "--count"]).len(), 2);
+    assert_eq!(list(&["--repeat", "2", "--count", "--allow-unchecked"]).len(), 2);
 }
 
 #[test]

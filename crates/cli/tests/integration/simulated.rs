@@ -112,11 +112,20 @@ fn quiet_leaves_only_data() {
 fn timing_only_runs_count_and_store_nothing() {
     let bench = Bench::new();
     let said = bench.say(&["run", &scenario("star.toml"), "--set", "duration=10ms"]);
-    said.assert_code(0).assert_says(&["fingerprint", "nothing is stored"]);
+    said.assert_code(3).assert_says(&["fingerprint", "nothing is stored", "NOT CHECKED", "`fidelity = \"timing\"`"]);
+    assert!(!said.err.contains("--count"), "nobody gave it: {}", said.err);
     let lines: Vec<_> = said.out.lines().collect();
     assert_eq!(lines[0], "stream,delivered,discarded,latency_mean_ns,latency_max_ns");
     assert_eq!(lines.len(), 1 + 14);
     assert!(!bench.path("results").exists());
+    let counted =
+        bench.say(&["run", &scenario("star.toml"), "--set", "duration=10ms", "--set", "fidelity=bytes", "--count"]);
+    counted.assert_code(3).assert_says(&["NOT CHECKED", "as `--count` asks"]);
+    assert!(!counted.err.contains("fidelity"), "nobody wrote it: {}", counted.err);
+    let json = bench.json(&["run", &scenario("star.toml"), "--set", "duration=10ms"]);
+    assert_eq!(json["word"], "not-checked", "{json}");
+    let allowed = bench.say(&["run", &scenario("star.toml"), "--set", "duration=10ms", "--allow-unchecked"]);
+    allowed.assert_code(0);
     let asked = bench.say(&["run", &scenario("star.toml"), "--set", "duration=10ms", "--out", "kept"]);
     asked.assert_refused(&["fidelity", "--out"]);
 }

@@ -30,8 +30,10 @@ pub struct NetworkConfig {
     /// Every link: first those of stations, one for each or, to the networks A and B, two of which that to A comes first; then
     /// those between switches.
     pub links: Vec<Link>,
-    /// Each line's queues hold at most this much `[byte]`.
+    /// Each queue in front of a line holds at most this much `[byte]`.
     pub queue_len_max: u64,
+    /// The queues of a line have that room together.
+    pub shares_queues: bool,
     /// By line: what its port does beyond strict priority.
     pub ports: BTreeMap<usize, PortConfig>,
     /// By switch: how it filters and polices streams where they come in, beyond the checks that every switch makes.

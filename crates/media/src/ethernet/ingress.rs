@@ -10,6 +10,7 @@ use super::ways::HopId;
 use super::{Network, Timer, time_aware};
 use crate::line;
 use crate::medium::{FrameId, FrameStore, MediumOutput};
+use crate::port::priority_of;
 
 impl Network {
     /// Spares a best-effort frame on its way to a switch the event of its arrival. False if it needs that.
@@ -92,7 +93,7 @@ impl Network {
     /// The priority by which a best-effort frame is queued unless a stream gate gives it another: what its tag says, or its class.
     #[inline(always)]
     fn queue_of(&self, hop: HopId, tag: Option<VlanTag>) -> Priority {
-        tag.map_or(self.ways.hop(hop).priority, |tag| Priority(tag.pcp))
+        tag.map_or(self.ways.hop(hop).priority, |tag| priority_of(tag.pcp))
     }
 
     /// Lets a frame that is let in pass the filters, gates and meters of its switch, and what takes one of several copies. Gives

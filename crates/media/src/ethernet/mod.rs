@@ -275,19 +275,22 @@ fn lines(config: &NetworkConfig, reserved: Vec<(Vec<Duration>, Duration)>) -> (V
         Integration::TimelyBlock if !phases.is_empty() => ReservedStarts::new(cycle, phases.into_iter(), tolerance),
         _ => ReservedStarts::default(),
     };
-    let room = config.queue_len_max;
+    let (room, is_shared) = (config.queue_len_max, config.shares_queues);
     let line = |(number, (phases, tolerance)): (usize, (Vec<Duration>, Duration))| {
         let speed = config.speed_of(number);
         let cuts = config.integration == Integration::Preemption && !phases.is_empty();
         let cutting = cuts.then(|| PortConfig { scheduled_cut: true, ..PortConfig::default() });
         let starts = starts(phases, tolerance);
         match config.ports.get(&number).or(cutting.as_ref()) {
-            None => (Line::new(speed, room, starts), None),
+            None => (Line::new(speed, room, starts).with_shared_queue(is_shared), None),
             // A port of a switch stays one: of what happens at one instant it looks last, and a line does not.
             Some(port) if config.switch_before(number).is_none() && port.is_strict() => {
-                (Line::new(speed, room, starts).with_classes(port.class_of), None)
+                (Line::new(speed, room, starts).with_classes(port.class_of).with_shared_queue(is_shared), None)
             }
-            Some(port) => (Line::behind_port(speed), Some(Box::new(Port::new(port, speed, room, starts)))),
+            Some(port) => {
+                let port = Port::new(port, speed, room, starts).with_shared_queue(is_shared);
+                (Line::behind_port(speed), Some(Box::new(port)))
+            }
         }
     };
     reserved.into_iter().enumerate().map(line).unzip()

@@ -60,14 +60,16 @@ pub enum Step {
 #[derive(Debug)]
 pub struct Line {
     speed: LineSpeed,
-    /// The queues together hold at most this much `[byte]`.
+    /// Each queue holds at most this much, or all of them together `[byte]`.
     queue_len_max: u64,
+    is_shared: bool,
     /// By priority: its queue.
     class_of: [Priority; Priority::COUNT],
     queues: [VecDeque<Offer>; Priority::COUNT],
     /// Bit p is set while queue p holds a frame.
     waiting: u16,
-    queued_bytes: u64,
+    /// By queue, or all of it with the first.
+    queued_bytes: [u64; Priority::COUNT],
     free_at: SimTime,
     /// Time it is used by the frames that have started, until [`Self::free_at`]; some of it may lie ahead.
     busy: Duration,
@@ -78,16 +80,17 @@ pub struct Line {
 }
 
 impl Line {
-    /// A line of a speed with so much room in its queues `[byte]`, whose `reserved` starts no lower class may delay (timely
+    /// A line of a speed with so much room in each of its queues `[byte]`, whose `reserved` starts no lower class may delay (timely
     /// block, SAE AS6802).
     pub fn new(speed: LineSpeed, queue_len_max: u64, reserved: ReservedStarts) -> Self {
         Self {
             speed,
             queue_len_max,
+            is_shared: false,
             class_of: std::array::from_fn(|priority| Priority(priority as u8)),
             queues: Default::default(),
             waiting: 0,
-            queued_bytes: 0,
+            queued_bytes: [0; Priority::COUNT],
             free_at: SimTime::default(),
             busy: Duration::ZERO,
             look_again_at: None,
@@ -107,6 +110,19 @@ impl Line {
         self
     }
 
+    /// The same line, all of whose queues together have the room of one.
+    #[must_use]
+    pub fn with_shared_queue(mut self, is_shared: bool) -> Self {
+        self.is_shared = is_shared;
+        self
+    }
+
+    /// Where what a queue holds is counted.
+    #[inline(always)]
+    fn account(&self, class: usize) -> usize {
+        if self.is_shared { 0 } else { class }
+    }
+
     /// How long frames take on it.
     #[inline(always)]
     pub fn speed(&self) -> &LineSpeed {
@@ -124,18 +140,19 @@ impl Line {
     /// [`QueueFull`] if there is no room for it.
     #[inline(always)]
     pub fn offer(&mut self, now: SimTime, offer: Offer) -> Result<Step, QueueFull> {
-        if self.queued_bytes + offer.len > self.queue_len_max {
-            return Err(QueueFull);
-        }
         let priority = self.class_of[usize::from(offer.priority.0).min(Priority::COUNT - 1)];
         let offer = Offer { priority, ..offer };
+        let account = self.account(usize::from(priority.0));
+        if self.queued_bytes[account] + offer.len > self.queue_len_max {
+            return Err(QueueFull);
+        }
         if self.waiting == 0 && self.clear_at(now, &offer) == now {
             return Ok(Step::Started(self.start(now, offer)));
         }
         let class = usize::from(offer.priority.0);
         self.queues[class].push_back(offer);
         self.waiting |= 1 << class;
-        self.queued_bytes += offer.len;
+        self.queued_bytes[account] += offer.len;
         if now < self.free_at {
             // Whoever is next, it is not before then; what has just been written need not be read back to know that.
             return Ok(self.look_again(now, self.free_at).map_or(Step::Idle, Step::LookAgain));
@@ -162,7 +179,8 @@ impl Line {
         if self.queues[class].is_empty() {
             self.waiting &= !(1 << class);
         }
-        self.queued_bytes -= head.len;
+        let account = self.account(class);
+        self.queued_bytes[account] -= head.len;
         Step::Started(self.start(now, head))
     }
 

@@ -139,6 +139,20 @@ fn a_queue_is_full_at_its_limit_and_has_room_again_when_a_frame_leaves() {
 }
 
 #[test]
+fn a_queue_takes_no_room_from_another_unless_they_share_one() {
+    for (is_shared, expected) in [(false, Ok(())), (true, Err(QueueFull))] {
+        let mut frames = FrameStore::new();
+        let mut line = Line::new(speed(), 100, ReservedStarts::default()).with_shared_queue(is_shared);
+        let mut offer = |priority| {
+            let offer = Offer { frame: frame(&mut frames), len: 60, priority: Priority(priority), due: None };
+            line.offer(SimTime::ZERO, offer).map(|_| ())
+        };
+        assert_eq!([offer(0), offer(0), offer(0)], [Ok(()), Ok(()), Err(QueueFull)], "one is sent, one waits");
+        assert_eq!(offer(1), expected);
+    }
+}
+
+#[test]
 fn a_class_above_the_highest_is_taken_for_the_highest() {
     let mut frames = FrameStore::new();
     let mut line = line();

@@ -1,10 +1,19 @@
 //! What a port does beyond strict priority.
 
-use chronoseal_core::{Duration, Rate, StreamId};
+use chronoseal_core::{Duration, Priority, Rate, StreamId};
 
 /// Traffic classes of a port, IEEE 802.1Q-2022 §8.6.6. Protocol control frames and scheduled ones of AS6802 have classes of
 /// their own above.
 pub const TRAFFIC_CLASSES: usize = 8;
+
+/// By priority code point: the traffic class of eight that it has by table 8-5 of IEEE 802.1Q-2022. A queue in strict priority serves the
+/// higher classes first, so priority 0, that of frames without another, goes before priority 1, that of background traffic.
+pub const RECOMMENDED_CLASS: [u8; TRAFFIC_CLASSES] = [1, 0, 2, 3, 4, 5, 6, 7];
+
+/// The priority by which ports serve frames with a priority code point: that of its recommended class.
+pub const fn priority_of(code_point: u8) -> Priority {
+    Priority(RECOMMENDED_CLASS[(code_point & 7) as usize])
+}
 
 /// A port as it is set up.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,7 +54,7 @@ pub struct ClassConfig {
     pub selection: Selection,
     /// Frames of express classes interrupt its own, IEEE 802.3-2022 clause 99. A port without such a class interrupts nothing.
     pub is_preemptable: bool,
-    /// A queue of its own holds at most this much `[byte]`; `None`: it shares one with the others.
+    /// Its queue holds at most this much `[byte]`; `None`: as much as is said of all queues, or shares that with the others.
     pub room: Option<u64>,
 }
 

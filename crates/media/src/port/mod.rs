@@ -23,7 +23,8 @@ use chronoseal_core::{Oscillator, Priority, SimTime, StreamId};
 use self::asynchronous::Schedulers;
 use self::class_set::ClassSet;
 pub use self::config::{
-    ClassConfig, GateControlList, GateEntry, ListChange, PortConfig, SchedulerConfig, Selection, TRAFFIC_CLASSES,
+    ClassConfig, GateControlList, GateEntry, ListChange, PortConfig, RECOMMENDED_CLASS, SchedulerConfig, Selection,
+    TRAFFIC_CLASSES, priority_of,
 };
 use self::credit::Credit;
 use self::gates::{Gate, Gates};
@@ -68,9 +69,11 @@ pub struct Port {
     gates: Gates,
     schedulers: Schedulers,
     reserved: ReservedStarts,
-    /// What the queues hold together that have no room of their own, and may hold `[byte]`.
+    /// A queue without a room of its own holds at most this much `[byte]`.
+    queue_len_max: u64,
+    /// What such queues hold together, if they share that room `[byte]`.
     shared: u64,
-    shared_max: u64,
+    is_shared: bool,
     /// A preemptable frame whose last bit has not left.
     sending: Option<Sending>,
     /// A frame that was interrupted.
@@ -130,7 +133,7 @@ enum May {
 }
 
 impl Port {
-    /// A port of a line, with so much room in the queue that classes share `[byte]`, whose `reserved` starts no lower class may
+    /// A port of a line, with so much room in the queue of each class that has no room of its own `[byte]`, whose `reserved` starts no lower class may
     /// delay.
     ///
     /// # Panics
@@ -166,14 +169,22 @@ impl Port {
             gates: Gates::new(config.gates.as_ref()),
             schedulers: Schedulers::new(&config.schedulers),
             reserved,
+            queue_len_max,
             shared: 0,
-            shared_max: queue_len_max,
+            is_shared: false,
             sending: None,
             held: None,
             scheduled_cut: config.scheduled_cut,
             free_at: SimTime::ZERO,
             look_again_at: None,
         }
+    }
+
+    /// The same port, whose queues without a room of their own have the room of one together.
+    #[must_use]
+    pub fn with_shared_queue(mut self, is_shared: bool) -> Self {
+        self.is_shared = is_shared;
+        self
     }
 
     /// Its reserved starts go by a clock from now on ([`ReservedStarts::follow`]).
@@ -202,10 +213,8 @@ impl Port {
         let priority = usize::from(offer.priority.0).min(Priority::COUNT - 1);
         let number = self.class_of.get(priority).map_or(priority, |class| usize::from(*class));
         let class = &mut self.classes[number];
-        let (held, max) = match class.room {
-            Some(room) => (class.queue.bytes(), room),
-            None => (self.shared, self.shared_max),
-        };
+        let held = if class.room.is_none() && self.is_shared { self.shared } else { class.queue.bytes() };
+        let max = class.room.unwrap_or(self.queue_len_max);
         if held + offer.len > max {
             return Err(Refused::QueueFull);
         }

@@ -1,6 +1,7 @@
 //! Ethernet segments: switches with a schedule table, streams in slots, virtual links, and streams whenever the wire is free.
 
 mod class;
+mod clock_use;
 mod datagram;
 mod hop;
 mod integration;

@@ -7,7 +7,7 @@ use chronoseal_media::port::PortConfig;
 pub const GATE_ENTRIES_MAX: u32 = 1_024;
 
 /// Which port: the end of a link by which frames leave.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum PortEnd {
     /// Of a station, to its switch.
     Station(NodeId),

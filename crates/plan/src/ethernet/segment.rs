@@ -50,6 +50,8 @@ pub struct EthernetSegment {
     pub forwarding_jitter: Jitter,
     /// Each egress queue holds at most this much `[byte]`.
     pub queue_len_max: u64,
+    /// The queues of a port that have no room of their own have that room together.
+    pub shares_queues: bool,
     /// A second switch that copies every frame to the capture adds one more store-and-forward to its stamps.
     pub sniffing_switch: bool,
     /// Its switches and links.
@@ -67,12 +69,6 @@ pub struct EthernetSegment {
 }
 
 impl EthernetSegment {
-    /// True for one switch whose links are all as the segment says, whose ports send by strict priority, and which filters no
-    /// streams.
-    pub fn is_plain(&self) -> bool {
-        self.wiring.is_plain() && self.ports.is_plain() && self.stream_filters.filters.is_empty()
-    }
-
     /// What links have that say nothing else.
     pub fn default_link(&self) -> LinkParameters {
         LinkParameters { rate: self.rate, propagation_delay: self.propagation_delay, macsec: self.macsec }
@@ -103,6 +99,8 @@ impl EthernetSegment {
 /// How the clocks are kept together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sync {
+    /// They are not: nothing on the segment goes by the time, so no frame keeps it.
+    None,
     /// The switch sends a protocol control frame to every station at the start of each integration cycle.
     Beacon,
     /// Every station has the switch's time and no beacon is sent; for bounds such as the source's, which leave the

@@ -56,6 +56,7 @@ fn backbone() -> SegmentMeta {
         clocks: Some(ClockDomainMeta {
             cycle_ns: 10_000_000,
             nodes: vec![0, 1],
+            dependents: Vec::new(),
             startup_cycles: None,
             precision_ns: None,
             spared: Vec::new(),

@@ -64,6 +64,7 @@ pub(crate) fn backbone() -> SegmentMeta {
         clocks: Some(ClockDomainMeta {
             cycle_ns: CYCLE_US * 1_000,
             nodes: vec![0, 1],
+            dependents: Vec::new(),
             startup_cycles: None,
             precision_ns: None,
             spared: Vec::new(),

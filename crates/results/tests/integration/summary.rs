@@ -231,6 +231,7 @@ fn each_segment_keeps_its_own_clocks() {
     let chassis = ClockDomainMeta {
         cycle_ns: 20_000_000,
         nodes: vec![1],
+        dependents: Vec::new(),
         startup_cycles: None,
         precision_ns: None,
         spared: Vec::new(),

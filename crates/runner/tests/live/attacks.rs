@@ -32,6 +32,7 @@ start = "200ms"
 [[platforms]]
 name = "tc297"
 builtin = "tc297"
+costs = [{ operation = "cmac-aes-128", base = "0s" }]
 [[protections]]
 name = "sealed"
 secoc = { profile = 3 }

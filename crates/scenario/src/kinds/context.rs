@@ -77,6 +77,11 @@ impl<'a> Table<'a> {
         self.json.is_some()
     }
 
+    /// True if the scenario writes one of its keys.
+    pub fn has(&self, key: &str) -> bool {
+        self.json.is_some_and(|table| table.get(key).is_some())
+    }
+
     /// Where one of its keys stands.
     pub fn at(&self, key: &'a str) -> Place<'a> {
         self.place.clone().key(key)

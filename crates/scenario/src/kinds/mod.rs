@@ -9,7 +9,7 @@ pub mod ethernet;
 pub mod radio;
 mod request;
 
-use chronoseal_core::Duration;
+use chronoseal_core::{Duration, NodeId, Operation};
 use chronoseal_groupkey::Transport;
 use chronoseal_plan::{Facet, Plan, PlatformId, SegmentId};
 use chronoseal_wire::can::CanId;
@@ -112,9 +112,21 @@ pub trait SegmentKind: Sync {
         Vec::new()
     }
 
+    /// Fills the defaults of a segment that depend on what travels on it, when all of the scenario is resolved. `table` is what the
+    /// scenario says of it.
+    fn complete(&self, plan: &mut Plan, segment: SegmentId, table: &Table<'_>, context: &mut Context<'_>) {
+        let _ = (plan, segment, table, context);
+    }
+
     /// Refuses what is only known of a segment when all of the scenario is resolved.
     fn check_plan(&self, plan: &Plan, segment: SegmentId, context: &mut Context<'_>) {
         let _ = (plan, segment, context);
+    }
+
+    /// What nodes compute on a segment beside the tags of streams, in any order.
+    fn operations(&self, plan: &Plan, segment: SegmentId) -> Vec<(NodeId, Operation)> {
+        let _ = (plan, segment);
+        Vec::new()
     }
 
     /// What carries the messages of a key exchange on a segment; `None` if nothing does.

@@ -10,6 +10,7 @@ mod group_key;
 mod nodes;
 mod operations;
 mod platforms;
+mod prices;
 mod protections;
 mod recordings;
 mod segments;
@@ -100,7 +101,8 @@ impl<'s> Context<'s> {
         plans.extend(synchronisation);
         plans.extend(containers);
         let allowances = self.allowances(&plans);
-        let segments_of_kinds: Vec<_> = segments.iter().map(|segment| (segment.kind, segment.id)).collect();
+        let segments_of_kinds: Vec<_> =
+            segments.iter().map(|segment| (segment.kind, segment.id, segment.table.clone())).collect();
         let mut plan = Plan {
             name: spec.name.clone(),
             description: spec.description.clone(),
@@ -123,7 +125,11 @@ impl<'s> Context<'s> {
             scenario_hash: String::new(),
             notes: Vec::new(),
         };
-        segments_of_kinds.into_iter().for_each(|(kind, segment)| kind.check_plan(&plan, segment, self));
+        for (kind, segment, table) in &segments_of_kinds {
+            kind.complete(&mut plan, *segment, table, self);
+        }
+        self.prices(&plan);
+        segments_of_kinds.iter().for_each(|(kind, segment, _)| kind.check_plan(&plan, *segment, self));
         plan.notes = std::mem::take(&mut self.notes);
         plan
     }

@@ -274,7 +274,7 @@ pub struct PlatformSpec {
     /// A file with a list `costs`, beside the scenario, as `chronoseal bench` writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// What operations cost; one not listed costs nothing.
+    /// What operations cost. What its nodes compute needs a price; `base = "0s"` makes it free.
     #[serde(default)]
     #[schemars(length(max = COSTS_MAX))]
     pub costs: Vec<CostSpec>,

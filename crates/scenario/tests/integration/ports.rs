@@ -142,7 +142,11 @@ fn ports_are_those_of_their_link_ends() {
     assert_eq!(ports.of(PortEnd::Between(1, 0)), Some(of_bridge));
     let own = ports.of(PortEnd::Between(0, 1)).unwrap();
     assert!(own.gates.is_none() && own.classes[3].is_preemptable && !own.classes[0].is_preemptable);
-    assert_eq!(own.class_of, [1, 0, 2, 3, 4, 5, 6, 7], "table 8-5 of IEEE 802.1Q");
+    assert_eq!(
+        own.class_of,
+        [0, 1, 2, 3, 4, 5, 6, 7],
+        "a priority is the class that table 8-5 of IEEE 802.1Q recommends"
+    );
     let of_station = ports.of(PortEnd::Station(NodeId(1))).unwrap();
     assert_eq!(of_station.class_of, of_bridge.class_of, "a station's classes are those of its switch");
     assert!(of_station.gates.is_none() && of_station.classes.iter().all(|class| class.room.is_none()));

@@ -18,6 +18,7 @@ vehicles = { platform = "unit", pseudonyms = { policy = "segments", silence = { 
 posts = [{ x = "10m", y = "-5m" }]
 [[platforms]]
 name = "unit"
+costs = [{ operation = "p256-sign", base = "0s" }, { operation = "p256-verify", base = "0s" }]
 [[nodes]]
 name = "roadside"
 station = { x = "500m", y = "10m" }

@@ -118,15 +118,3 @@ fn the_first_filter_that_matches_a_frame_is_the_one_that_judges_it() {
     assert_eq!(found(1, Neighbour::Switch(0), Some(1), 2), Some("lower"));
     assert_eq!(found(0, radar, Some(2), 2), Some("rest"));
 }
-
-#[test]
-fn a_segment_with_filters_is_not_plain() {
-    let text = "schema_version = 2\nname = \"one\"\nduration = \"1s\"\n[segments.s.ethernet]\nrate = \"1Gbit/s\"\ncluster_cycle = \
-                \"10ms\"\nclass = { best_effort = {} }\n[[nodes]]\nname = \"a\"\n[[nodes]]\nname = \"b\"\n[[streams]]\nname = \
-                \"x\"\nfrom = \"a\"\nto = [\"b\"]\nperiod = \"10ms\"\nlength = \"46B\"\n";
-    let is_plain = |text: &str| Ethernet::first(&plan(text)).expect("it has such a segment").segment.is_plain();
-    assert!(is_plain(text));
-    let filtered =
-        text.replace("[[nodes]]\nname = \"a\"", "stream_filters = [{ name = \"all\" }]\n[[nodes]]\nname = \"a\"");
-    assert!(!is_plain(&filtered));
-}

@@ -66,6 +66,7 @@ macro_rules! ours {
             "--engine",
             "sim",
             "--count",
+            "--allow-unchecked",
             "--format",
             "json",
             "--set",

@@ -176,7 +176,7 @@ fn group_key(members: u32, version: u32) -> String {
         "schema_version = {version}\nname = \"group\"\nduration = \"20s\"\n\n\
          [{bus}]\nbit_rate = \"1Mbit/s\"\ndata_bit_rate = \"2Mbit/s\"\n\n\
          [{keys}]\norchestrator = \"soecu\"\nsuite = \"fourq\"\nscheme = \"full-tree\"\nprofile = \"as-published\"\ninstallation = \"confirmed\"\n\
-         start = \"0s\"\n\n[[platforms]]\nname = \"tc297\"\nbuiltin = \"tc297\"\n"
+         start = \"0s\"\n\n[[platforms]]\nname = \"tc297\"\nbuiltin = \"tc297\"\ncosts = [{{ operation = \"cmac-aes-128\", base = \"0s\" }}]\n"
     );
     let members = (1..=members).map(|number| format!("ecu{number}"));
     for name in std::iter::once("soecu".to_owned()).chain(members) {

@@ -70,7 +70,7 @@ pub(super) fn unbounded(view: Ethernet<'_>, has_tasks: bool, arrivals: &Arrivals
     let has_other_time = |node: NodeId| {
         let others = view.plan.nodes[node.index()].interfaces.iter().filter(|id| **id != view.id);
         let mut others = others.filter_map(|id| Ethernet::of(view.plan, *id));
-        others.any(|other| other.segment.sync != Sync::Ideal)
+        others.any(|other| !matches!(other.segment.sync, Sync::None | Sync::Ideal))
     };
     let is_other = cluster.parameters.cluster.integrity != Integrity::Standard
         || has_tasks
@@ -99,7 +99,7 @@ pub(super) fn slots_move(view: Ethernet<'_>) -> Duration {
 pub(super) fn cycle_min(view: Ethernet<'_>, table: &ScheduleTable) -> Duration {
     match view.segment.sync {
         Sync::As6802 => at_least(table.cluster_cycle, drift_max(view)),
-        Sync::Beacon | Sync::Ideal | Sync::Gptp => table.cluster_cycle,
+        Sync::None | Sync::Beacon | Sync::Ideal | Sync::Gptp => table.cluster_cycle,
     }
 }
 
@@ -145,13 +145,7 @@ pub(super) fn lasts_at_most(view: Ethernet<'_>, by_clock: Duration) -> Duration 
 
 /// True if gates go by clocks of which nothing says on paper how far they are from each other.
 pub(super) fn gates_are_anywhere(view: Ethernet<'_>) -> bool {
-    view.segment.sync == Sync::Gptp && has_gates(view)
-}
-
-/// True if a port or a stream filter follows a list by the time.
-pub(super) fn has_gates(view: Ethernet<'_>) -> bool {
-    let streams = view.segment.stream_filters.gates.iter().any(|(_, gate)| gate.list.changes());
-    streams || view.segment.ports.all().any(|port| port.gates.is_some())
+    view.segment.sync == Sync::Gptp && view.has_gates()
 }
 
 /// Clocks of a cluster that can differ by more than its precision from the start of a slot to its end.

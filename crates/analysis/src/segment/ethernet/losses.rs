@@ -15,7 +15,9 @@
 //! A frame of a best-effort stream is in a queue no longer than it stays there and on the line, so of a stream no more frames
 //! wait than can come in that time. Scheduled frames wait in the same memory while the line is not free for them.
 
-use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
+use std::collections::{BTreeMap, BTreeSet};
+
+use chronoseal_core::{Duration, NodeId, Ppm, Priority, StreamId};
 use chronoseal_media::schedule::{Slot, Turn};
 use chronoseal_plan::{Copies, Ethernet, EthernetStream, FailingLink, NetworkName, StreamClass, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
@@ -43,6 +45,31 @@ pub(super) fn of_segment(links: &Links<'_>) -> Vec<Risk> {
         found.extend(queue(links, node, Direction::FromSwitch, down.as_ref().ok()));
     }
     found
+}
+
+/// The same risks, each of a clock as one of every stream that the clock can harm: a stream that goes by no clock is none of its business.
+pub(super) fn of_clocks(view: Ethernet<'_>, risks: Vec<Risk>) -> Vec<Risk> {
+    if risks.iter().all(|risk| risk.stream.is_some()) {
+        return risks;
+    }
+    let clocks = view.clock_use();
+    let harmed = |risk: Risk| {
+        let streams: Vec<StreamId> = match (risk.stream, &risk.cause) {
+            (Some(stream), _) => vec![stream],
+            (None, Cause::Clock { node, .. } | Cause::Beacon { node, .. } | Cause::NoBeacon { node }) => {
+                clocks.of_station(*node).collect()
+            }
+            (None, Cause::BeaconFails { link, .. } | Cause::ClockFramesLost { link, .. })
+                if view.segment.sync == Sync::Beacon =>
+            {
+                let behind = view.stations().filter(|node| brings_beacon(view, *link, *node));
+                behind.flat_map(|node| clocks.of_station(node)).collect::<BTreeSet<_>>().into_iter().collect()
+            }
+            (None, _) => clocks.all().collect(),
+        };
+        streams.into_iter().map(move |stream| Risk { stream: Some(stream), ..risk.clone() })
+    };
+    risks.into_iter().flat_map(harmed).collect()
 }
 
 /// By so much a clock of this drift can be wrong when a beacon comes that is used `after` the one before.
@@ -167,7 +194,7 @@ pub(super) fn failing(view: Ethernet<'_>) -> Vec<Risk> {
         found.extend(view.streams().filter(is_hit).map(risk));
         let is_cut_off = |node: NodeId| brings_beacon(view, failure.link, node);
         if view.segment.sync == Sync::Beacon && view.stations().any(is_cut_off) {
-            let cause = Cause::BeaconFails { ends, at: failure.at };
+            let cause = Cause::BeaconFails { link: failure.link, ends, at: failure.at };
             found.push(Risk { segment: view.id, stream: None, cause });
         }
     }
@@ -189,13 +216,13 @@ fn lossy(view: Ethernet<'_>) -> Vec<Risk> {
     }
     found.extend(overtaken(view));
     let spoils = |link: FailingLink| match view.segment.sync {
-        Sync::Ideal => false,
+        Sync::None | Sync::Ideal => false,
         Sync::Beacon => view.stations().any(|node| brings_beacon(view, link, node)),
         Sync::As6802 | Sync::Gptp => true,
     };
     let spoiling = view.segment.frame_losses.iter().filter(|loss| spoils(loss.link));
     found.extend(spoiling.map(|loss| {
-        let cause = Cause::ClockFramesLost { ends: ends(view, loss.link) };
+        let cause = Cause::ClockFramesLost { link: loss.link, ends: ends(view, loss.link) };
         Risk { segment: view.id, stream: None, cause }
     }));
     found
@@ -322,7 +349,7 @@ fn over(links: &Links<'_>, node: NodeId, line: &LineLoad) -> Vec<Risk> {
     found
 }
 
-/// A queue in front of a line that can overflow, for every stream that goes over it.
+/// The queues in front of a line that can overflow, for every stream that waits there.
 fn queue(links: &Links<'_>, node: NodeId, direction: Direction, line: Option<&LineLoad>) -> Vec<Risk> {
     let view = links.view;
     let room = view.segment.queue_len_max;
@@ -332,8 +359,18 @@ fn queue(links: &Links<'_>, node: NodeId, direction: Direction, line: Option<&Li
     };
     let streams: Vec<EthernetStream<'_>> = view.streams().filter(goes).collect();
     let mut queued = line.iter().flat_map(|line| &line.queued).filter(|one| one.class < CONTROL);
-    let mut bytes = line.map(|line| scheduled_bytes(links, node, direction, line));
-    for stream in streams.iter().filter(|stream| !stream.class.is_time_triggered()) {
+    // By queue: what can wait in it, if something bounds that, and whose frames these are.
+    let mut queues: BTreeMap<u8, (Option<u64>, Vec<StreamId>)> = BTreeMap::new();
+    let number = |class: u8| if view.segment.shares_queues { CONTROL } else { class };
+    let scheduled = line.map(|line| scheduled_bytes(links, node, direction, line));
+    queues.insert(number(Priority::TIME_TRIGGERED.0), (scheduled, Vec::new()));
+    for stream in &streams {
+        let class = stream.class.priority().0;
+        let (bytes, waiting_there) = queues.entry(number(class)).or_insert((Some(0), Vec::new()));
+        waiting_there.push(stream.id);
+        if stream.class.is_time_triggered() {
+            continue;
+        }
         // What nothing bounds is not among those that are queued.
         let is_known = links.slots.released(stream).is_ok();
         let waiting = line.filter(|_| is_known).zip(queued.by_ref().take(usize::from(is_known)).next());
@@ -342,20 +379,18 @@ fn queue(links: &Links<'_>, node: NodeId, direction: Direction, line: Option<&Li
             let frames = u64::try_from(one.frames.count(stay + Duration::from_ps(1))).ok()?;
             Some(frames.saturating_mul(u64::from(view.secured_len(stream))))
         });
-        bytes = bytes.zip(waiting).map(|(sum, waiting)| sum.saturating_add(waiting));
+        *bytes = bytes.zip(waiting).map(|(sum, waiting)| sum.saturating_add(waiting));
     }
     if direction == Direction::FromSwitch && view.segment.sync == Sync::Beacon {
-        bytes = bytes.map(|bytes| bytes + FRAME_LEN_MIN as u64);
+        let (bytes, _) = queues.entry(CONTROL).or_insert((Some(0), Vec::new()));
+        *bytes = bytes.map(|bytes| bytes + FRAME_LEN_MIN as u64);
     }
-    if bytes.is_some_and(|bytes| bytes <= room) {
-        return Vec::new();
-    }
-    let risk = |id: StreamId| Risk {
-        segment: view.id,
-        stream: Some(id),
-        cause: Cause::QueueFull { node, direction, bytes, room },
-    };
-    streams.iter().map(|stream| risk(stream.id)).collect()
+    let full = queues.into_values().filter(|(bytes, _)| bytes.is_none_or(|bytes| bytes > room));
+    let risks = full.flat_map(|(bytes, streams)| {
+        let cause = Cause::QueueFull { node, direction, bytes, room };
+        streams.into_iter().map(move |id| Risk { segment: view.id, stream: Some(id), cause: cause.clone() })
+    });
+    risks.collect()
 }
 
 /// What scheduled frames can take of a queue while they wait for the line `[byte]`.

@@ -1,13 +1,15 @@
 //! Hops on an Ethernet segment: switches with a schedule table and strict priorities below it. One switch whose links are
 //! alike is bounded here, several of them and links that differ in [`wired`].
 
+use std::collections::BTreeMap;
+
 use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_media::ethernet::Integration;
 use chronoseal_media::line::LineSpeed;
 use chronoseal_media::schedule::{ScheduleTable, Slot};
 use chronoseal_plan::{
-    Copies, Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetStream, HopPlan, NetworkName, Plan, SegmentId,
-    StreamPlan, Sync, relayed_frame_len,
+    Copies, Dispatch, ETHERNET, Ethernet, EthernetHop, EthernetSegment, EthernetStream, HopPlan, NetworkName, Plan,
+    SegmentId, StreamPlan, Sync, relayed_frame_len,
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 
@@ -164,21 +166,7 @@ impl SegmentBounds for EthernetBounds {
         arrivals: &Arrivals,
     ) -> Vec<Risk> {
         let Some(view) = Ethernet::of(plan, segment) else { return Vec::new() };
-        let mut of_cluster = control::risks(view);
-        of_cluster.extend(prepared.and_then(|table| control::in_slots(view, table)));
-        if unbounded_clocks(view, prepared, arrivals).is_some() {
-            // Nothing is bounded else.
-            return if view.segment.sync == Sync::Gptp { losses::failing(view) } else { of_cluster };
-        }
-        let Some(table) = prepared else { return Vec::new() };
-        let mut found = losses::failing(view);
-        found.extend(of_cluster);
-        if !is_simple(view) {
-            found.extend(wired::risks(view, table, arrivals));
-        } else {
-            found.extend(losses::of_segment(&Links::new(view, table, arrivals)));
-        }
-        found
+        losses::of_clocks(view, all_risks(view, prepared, arrivals))
     }
 
     fn bounds(
@@ -195,23 +183,49 @@ impl SegmentBounds for EthernetBounds {
             return without_bound(plan, segment, why);
         }
         let Some(table) = prepared else { return without_bound(plan, segment, Why::NoSchedule) };
+        let by_calculus = wired::bounds(view, table, arrivals);
         if !is_simple(view) {
-            return wired::bounds(view, table, arrivals);
+            return by_calculus;
         }
-        let links = Links::new(view, table, arrivals);
-        let late = |index: usize, _: &Slot| links.slots.late[index];
-        let mut hops = Vec::new();
-        for (stream, ways) in view.streams().zip(ways(view, table, &late)) {
-            for way in ways {
-                let received = match stream.class.queue() {
-                    None => links.slots.received(&stream, &way),
-                    Some(queue) => links.queued(&stream, queue, way.receiver),
-                };
-                hops.push(HopBound { stream: stream.id, receiver: way.receiver, received });
-            }
-        }
-        hops
+        least(Links::new(view, table, arrivals).bounds(), &by_calculus)
     }
+}
+
+/// Of two bounds of each hop, both of which hold, what they say together.
+fn least(hops: Vec<HopBound>, others: &[HopBound]) -> Vec<HopBound> {
+    let place = |hop: &HopBound| (hop.stream, hop.receiver);
+    let known: BTreeMap<_, _> = others.iter().map(|hop| (place(hop), hop.received)).collect();
+    let both = |hop: HopBound| {
+        let received = match (hop.received, known.get(&place(&hop))) {
+            (Ok(one), Some(Ok(other))) => {
+                let max = one.max.min(other.max);
+                Ok(Span { min: one.min.max(other.min).min(max), max })
+            }
+            (Err(_), Some(Ok(other))) => Ok(*other),
+            (one, _) => one,
+        };
+        HopBound { received, ..hop }
+    };
+    hops.into_iter().map(both).collect()
+}
+
+/// Every risk, those of clocks as risks of the whole segment.
+fn all_risks(view: Ethernet<'_>, prepared: Option<&ScheduleTable>, arrivals: &Arrivals) -> Vec<Risk> {
+    let mut of_cluster = control::risks(view);
+    of_cluster.extend(prepared.and_then(|table| control::in_slots(view, table)));
+    if unbounded_clocks(view, prepared, arrivals).is_some() {
+        // Nothing is bounded else.
+        return if view.segment.sync == Sync::Gptp { losses::failing(view) } else { of_cluster };
+    }
+    let Some(table) = prepared else { return Vec::new() };
+    let mut found = losses::failing(view);
+    found.extend(of_cluster);
+    if !is_simple(view) {
+        found.extend(wired::risks(view, table, arrivals));
+    } else {
+        found.extend(losses::of_segment(&Links::new(view, table, arrivals)));
+    }
+    found
 }
 
 /// True for one switch whose links are alike and kept free for frames in slots, with no more to it than its schedule, strict
@@ -219,8 +233,8 @@ impl SegmentBounds for EthernetBounds {
 fn is_simple(view: Ethernet<'_>) -> bool {
     let has_slots = view.streams().any(|stream| stream.class.is_time_triggered());
     let is_kept_free = !has_slots || view.segment.integration == Integration::TimelyBlock;
-    let is_switch_led = matches!(view.segment.sync, Sync::Beacon | Sync::Ideal);
-    view.segment.is_plain()
+    let is_switch_led = matches!(view.segment.sync, Sync::None | Sync::Beacon | Sync::Ideal);
+    is_plain_where_used(view)
         && is_kept_free
         && is_switch_led
         && !threats::are_there(view)
@@ -228,11 +242,22 @@ fn is_simple(view: Ethernet<'_>) -> bool {
         && view.streams().all(|stream| stream.datagram.is_none())
 }
 
+/// True for one switch whose links that carry streams are all as the segment says, whose ports on their ways send by strict priority, and
+/// which filters no streams.
+fn is_plain_where_used(view: Ethernet<'_>) -> bool {
+    let EthernetSegment { wiring, ports, stream_filters, .. } = view.segment;
+    let is_idle = |node: NodeId| view.streams().all(|stream| stream.hop.from != node && !stream.hop.to.contains(&node));
+    wiring.switches == 1
+        && wiring.stations.iter().all(|link| is_idle(link.node))
+        && (ports.is_plain() || ports::used_ends(view).iter().all(|end| ports.of(*end).is_none()))
+        && stream_filters.filters.is_empty()
+}
+
 /// Why nothing is bounded where clocks are kept together in a way, if so.
 fn unbounded_clocks(view: Ethernet<'_>, table: Option<&ScheduleTable>, arrivals: &Arrivals) -> Option<Why> {
     let has_tasks = table.is_some_and(|table| !table.tasks.is_empty());
     match view.segment.sync {
-        Sync::Beacon | Sync::Ideal => None,
+        Sync::None | Sync::Beacon | Sync::Ideal => None,
         Sync::As6802 => control::unbounded(view, has_tasks, arrivals),
         Sync::Gptp => time_aware::unbounded(view, has_tasks),
     }
@@ -273,6 +298,22 @@ impl<'a> Links<'a> {
             links.down[node.index()] = links.downlink(node).map(|line| stays(&line, (switch, node)));
         }
         links
+    }
+
+    /// When frames are at their receivers.
+    fn bounds(&self) -> Vec<HopBound> {
+        let late = |index: usize, _: &Slot| self.slots.late[index];
+        let mut hops = Vec::new();
+        for (stream, ways) in self.view.streams().zip(ways(self.view, self.slots.table, &late)) {
+            for way in ways {
+                let received = match stream.class.queue() {
+                    None => self.slots.received(&stream, &way),
+                    Some(queue) => self.queued(&stream, queue, way.receiver),
+                };
+                hops.push(HopBound { stream: stream.id, receiver: way.receiver, received });
+            }
+        }
+        hops
     }
 
     /// Why nothing bounds what a station puts on its link, if so.

@@ -18,11 +18,16 @@ pub(super) struct Classes {
     pub(super) regulated: BTreeSet<u8>,
 }
 
-/// The classes of a segment; `None` if its ports put frames into different orders.
+/// The ports by which frames of streams leave. By the others only control frames do, which no port treats unlike another.
+pub(super) fn used_ends(view: Ethernet<'_>) -> BTreeSet<PortEnd> {
+    view.streams().flat_map(|stream| view.ports_passed(&stream)).collect()
+}
+
+/// The classes of a segment; `None` if those of its ports that are used put frames into different orders.
 pub(super) fn classes(view: Ethernet<'_>) -> Option<Classes> {
     let plain = PortConfig::default();
     let ports = &view.segment.ports;
-    let ends = ends(view);
+    let ends = used_ends(view);
     let port = |end: &PortEnd| ports.of(*end).unwrap_or(&plain);
     let of_priority = ends.first().map_or(plain.class_of, |end| port(end).class_of);
     if ends.iter().any(|end| port(end).class_of != of_priority) {
@@ -67,14 +72,6 @@ fn used(view: Ethernet<'_>, of_priority: [u8; TRAFFIC_CLASSES]) -> BTreeSet<u8> 
         StreamClass::TimeTriggered { .. } | StreamClass::RateConstrained(_) => None,
     };
     view.streams().filter_map(class).collect()
-}
-
-/// Every port of a segment.
-fn ends(view: Ethernet<'_>) -> Vec<PortEnd> {
-    let stations = view.stations().flat_map(|node| [PortEnd::Station(node), PortEnd::ToStation(node)]);
-    let trunks = view.segment.wiring.trunks.iter().map(|trunk| trunk.ends);
-    let between = trunks.flat_map(|[one, other]| [PortEnd::Between(one, other), PortEnd::Between(other, one)]);
-    stations.chain(between).collect()
 }
 
 /// What a port does with each class, if its gates go by a clock that may be so far from true time.

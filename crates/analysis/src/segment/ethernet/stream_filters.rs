@@ -21,6 +21,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, Rate, StreamId};
+use chronoseal_media::port::priority_of;
 use chronoseal_media::psfp::{FlowMeterConfig, StreamGateConfig, StreamGateList};
 use chronoseal_plan::{Dispatch, Ethernet, EthernetStream, FilterPlan, Neighbour, NetworkName, Plan, Sync};
 use chronoseal_wire::ethernet::{FCS_LEN, HEADER_LEN};
@@ -212,7 +213,7 @@ pub(super) fn moves_classes(view: Ethernet<'_>, class_of: impl Fn(u8) -> u8) -> 
     let tables = &view.segment.stream_filters;
     let trunks = &view.segment.wiring.trunks;
     view.streams().any(|stream| {
-        let Some(own) = stream.tag.map(|tag| tag.pcp) else { return false };
+        let Some(own) = stream.tag.map(|tag| priority_of(tag.pcp).0) else { return false };
         view.route(&stream).unwrap_or_default().iter().any(|hop| {
             let from = match hop.trunk {
                 None => Neighbour::Station(stream.hop.from),
@@ -300,7 +301,7 @@ fn in_slots(wired: &Wired<'_>, stream: &EthernetStream<'_>, hop: usize, trunk: O
     // What passes on at once keeps to no turn behind the first switch.
     let is_known = hop == 0 || network.dispatch == Dispatch::Scheduled;
     // Where clocks make their own time, how far those of a frame and of a gate are apart is not held against the gate's list.
-    let is_by_run = matches!(network.sync, Sync::Beacon | Sync::Ideal);
+    let is_by_run = matches!(network.sync, Sync::None | Sync::Beacon | Sync::Ideal);
     Passing {
         stream: stream.id,
         members: vec![(stream.id, sdu_of(stream, len))],

@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 
 use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_plan::{
-    AttackPlace, Copies, Ethernet, EthernetStream, FilterPlan, Neighbour, Plan, SegmentId, Sync, ThreatKind,
+    AttackPlace, Copies, Ethernet, EthernetStream, FilterPlan, Neighbour, Plan, PortEnd, SegmentId, Sync, ThreatKind,
     VirtualLink,
 };
 use chronoseal_wire::ethernet::{FCS_LEN, FRAME_LEN_MIN};
@@ -223,10 +223,15 @@ pub(super) fn can_miss_slots(view: Ethernet<'_>, stream: &EthernetStream<'_>) ->
     })
 }
 
-/// How long a full queue of a station keeps its link: with the shortest frames, which cost most beyond their own.
+/// How long full queues of a station keep its link: with the shortest frames, which cost most beyond their own.
 fn full_queue(view: Ethernet<'_>, node: NodeId) -> Duration {
     let network = view.segment;
-    let frames = network.queue_len_max.div_ceil(FRAME_LEN_MIN as u64) + 2;
+    let sent = view.streams().filter(|stream| stream.hop.from == node);
+    let classes: BTreeSet<u8> = sent.map(|stream| stream.class.priority().0).collect();
+    let queues = if network.shares_queues { 1 } else { classes.len() as u64 };
+    let own_room = network.ports.of(PortEnd::Station(node)).into_iter().flat_map(|port| &port.classes);
+    let room = own_room.filter_map(|class| class.room).max().unwrap_or(0).max(network.queue_len_max);
+    let frames = room.div_ceil(FRAME_LEN_MIN as u64).saturating_mul(queues) + 2;
     network.frame_time_on(node, FRAME_LEN_MIN as u32) * i64::try_from(frames).unwrap_or(i64::MAX / 1_000_000)
 }
 

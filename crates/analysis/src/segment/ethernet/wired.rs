@@ -19,7 +19,7 @@ use super::super::losses::{Cause, Risk};
 use super::super::{Arrivals, HopBound, Span, Why, without_bound};
 use super::losses::{clocks, in_slots, waiting_in_slots};
 use super::ports;
-use super::routed::{Closed, Regulated, Routed, RoutedLink, RoutedStream, Solved};
+use super::routed::{Closed, Regulated, Routed, RoutedLink, RoutedPort, RoutedStream, Solved};
 use super::slots::Slots;
 use super::{control, copies};
 use super::{stream_filters, threats, virtual_links};
@@ -89,25 +89,36 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
             sent.streams().map(move |stream| Risk { stream: Some(stream), cause: cause.clone(), ..risk })
         }));
     }
-    let room = view.segment.queue_len_max;
+    found.extend(full_queues(&wired, &solved));
+    found
+}
+
+/// The queues in front of links that are not known to have room for every frame, for every stream that waits there.
+fn full_queues(wired: &Wired<'_>, solved: &Solved<'_>) -> Vec<Risk> {
+    let (view, routed) = (wired.view, &wired.routed);
+    let mut found = Vec::new();
     for (link, RoutedLink { from, to, port, .. }) in routed.links.iter().enumerate() {
-        // The queue that classes share, then those of single classes. What is in slots waits in the first.
-        let queues = [(None, room)].into_iter().chain(port.rooms.iter().map(|(class, room)| (Some(*class), *room)));
-        for (own, room) in queues {
-            let is_in = |class: u8| own.map_or(!port.rooms.contains_key(&class), |own| own == class);
-            let in_slots = Some(&wired.in_slots[link]).filter(|_| own.is_none());
-            let bytes = solved.waiting_of(link, &is_in).map(|bytes| bytes + in_slots.map_or(0, |slots| slots.waiting));
+        let passing = || routed.streams.iter().filter(|sent| sent.hops.iter().any(|(hop, _)| *hop == link));
+        let in_slots = &wired.in_slots[link];
+        let scheduled = (!in_slots.streams.is_empty()).then_some(Priority::TIME_TRIGGERED.0);
+        let classes: BTreeSet<u8> = passing().map(|sent| sent.priority).chain(scheduled).collect();
+        let is_shared = |class: &u8| view.segment.shares_queues && !port.rooms.contains_key(class);
+        let (shared, own): (BTreeSet<u8>, BTreeSet<u8>) = classes.into_iter().partition(is_shared);
+        for queue in own.into_iter().map(|class| BTreeSet::from([class])).chain([shared]) {
+            let room = queue.iter().find_map(|class| port.rooms.get(class)).copied();
+            let room = room.unwrap_or(view.segment.queue_len_max);
+            let has_slots = scheduled.is_some_and(|class| queue.contains(&class));
+            let bytes = solved.waiting_of(link, &|class| queue.contains(&class));
+            let bytes = bytes.map(|bytes| bytes + if has_slots { in_slots.waiting } else { 0 });
             if bytes.is_some_and(|bytes| bytes <= room) {
                 continue;
             }
             let cause = Cause::LinkFull { from: *from, to: *to, bytes, room };
-            let passes = |sent: &&RoutedStream| is_in(sent.priority) && sent.hops.iter().any(|(hop, _)| *hop == link);
-            let queued = routed.streams.iter().filter(passes).flat_map(RoutedStream::streams);
-            let in_slots = in_slots.into_iter().flat_map(|slots| slots.streams.iter().copied());
-            let mut streams: Vec<StreamId> = queued.chain(in_slots).collect();
-            streams.sort_unstable();
-            streams.dedup();
-            let spoils_clocks = matches!(view.segment.sync, Sync::As6802 | Sync::Gptp);
+            let queued = passing().filter(|sent| queue.contains(&sent.priority)).flat_map(RoutedStream::streams);
+            let slots = in_slots.streams.iter().copied().filter(|_| has_slots);
+            let streams: BTreeSet<StreamId> = queued.chain(slots).collect();
+            let spoils_clocks =
+                queue.contains(&Priority::PROTOCOL_CONTROL.0) && matches!(view.segment.sync, Sync::As6802 | Sync::Gptp);
             let streams = streams.into_iter().map(Some).chain(spoils_clocks.then_some(None));
             found.extend(streams.map(|stream| Risk { segment: view.id, stream, cause: cause.clone() }));
         }
@@ -119,7 +130,7 @@ pub(super) fn risks(view: Ethernet<'_>, table: &ScheduleTable, arrivals: &Arriva
 /// gates go by its clock.
 fn control_delay(view: Ethernet<'_>, routed: &Routed, solved: &Solved<'_>) -> Option<Risk> {
     let has_slots = view.streams().any(|stream| stream.class.is_time_triggered());
-    if view.segment.sync != Sync::As6802 || !(has_slots || control::has_gates(view)) {
+    if view.segment.sync != Sync::As6802 || !(has_slots || view.has_gates()) {
         return None;
     }
     let is_control = |index: &usize| routed.streams[*index].priority == Priority::PROTOCOL_CONTROL.0;
@@ -161,6 +172,8 @@ pub(super) struct Wired<'a> {
     pub(super) in_slots: Vec<InSlots>,
     /// By link: the port that sends on it.
     pub(super) ends: Vec<PortEnd>,
+    /// The ports by which frames of streams leave.
+    used: BTreeSet<PortEnd>,
 }
 
 impl<'a> Wired<'a> {
@@ -202,7 +215,8 @@ impl<'a> Wired<'a> {
         }
         let slots = Slots::new(view, table, arrivals);
         let (stations, second, in_slots, ends) = (BTreeMap::new(), BTreeMap::new(), Vec::new(), Vec::new());
-        let mut wired = Self { view, arrivals, stations, second, first_trunk: 0, routed, slots, in_slots, ends };
+        let used = ports::used_ends(view);
+        let mut wired = Self { view, arrivals, stations, second, first_trunk: 0, routed, slots, in_slots, ends, used };
         for node in view.stations() {
             let link = network.link_of(node);
             let switch = wired.switch(link.switch);
@@ -254,7 +268,7 @@ impl<'a> Wired<'a> {
             Sync::Beacon => wired.beacon(),
             Sync::As6802 => wired.cluster(),
             Sync::Gptp => wired.time_aware()?,
-            Sync::Ideal => {}
+            Sync::None | Sync::Ideal => {}
         }
         let intruders = threats::intruders(&wired);
         wired.routed.streams.extend(intruders);
@@ -270,6 +284,9 @@ impl<'a> Wired<'a> {
     fn link(&mut self, [one, other]: [NodeId; 2], enters: [bool; 2], parameters: LinkParameters, ends: [PortEnd; 2]) {
         let speed = self.view.segment.speed_over(parameters);
         let [there, back] = ends.map(|end| {
+            if !self.used.contains(&end) {
+                return RoutedPort::default();
+            }
             let wander = control::wander(self.view, end, &speed);
             ports::port(self.view, end, wander.as_ref())
         });

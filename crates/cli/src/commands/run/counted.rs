@@ -4,6 +4,8 @@ use chronoseal_console::{Format, Printer, Trouble};
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_catalog::Prepared;
+use chronoseal_plan::Fidelity;
+use chronoseal_report::{Verdict, Word};
 use chronoseal_runner::tally;
 use chronoseal_testbed::cost;
 use serde_json::{Value, json};
@@ -19,6 +21,7 @@ pub(super) fn counted(
     stop: &AtomicBool,
 ) -> Result<Option<Value>, Trouble> {
     let plan = prepared.plan();
+    let verdict = Verdict { word: Word::NotChecked, text: unjudged(options, plan.fidelity), points: Vec::new() };
     let mut go_on = progress(plan.duration, "simulating", printer, stop);
     let cpu_before = cost::process_cpu_ns();
     let run = tally(prepared, &mut go_on)?;
@@ -49,6 +52,8 @@ pub(super) fn counted(
                 "seed": plan.seed,
                 "fingerprint": run.fingerprint,
                 "interrupted": !run.finished,
+                "word": verdict.word,
+                "verdict": verdict.text,
                 "frames_delivered": run.tally.delivered(),
                 "events": run.events,
                 "cpu_s": cpu_s,
@@ -70,8 +75,9 @@ pub(super) fn counted(
                     shown(row.latency_max.as_ps() as f64 / 1000.0)
                 ));
             }
+            printer.note(&format!("{}\n{}", verdict.word.name().to_uppercase(), verdict.text));
             printer.hint(&format!(
-                "simulated {} frames by {} events in {cpu_s:.2} s of processor time ({:.2} million frames a second, {:.1} times real time); nothing is stored and no deadline is judged (run it without --count for a verdict); seed {}, fingerprint {}",
+                "simulated {} frames by {} events in {cpu_s:.2} s of processor time ({:.2} million frames a second, {:.1} times real time); nothing is stored; seed {}, fingerprint {}",
                 run.tally.delivered(),
                 run.events,
                 run.tally.delivered() as f64 / cpu_s / 1e6,
@@ -82,4 +88,17 @@ pub(super) fn counted(
         }
     }
     Ok(None)
+}
+
+/// Why there is no verdict, by what was asked for, and what to do for one.
+fn unjudged(options: &Run, fidelity: Fidelity) -> String {
+    let of_count = "frames were counted and none was judged, as `--count` asks: leave it out for a verdict";
+    let of_timing = "frames were counted and none was judged, since `fidelity = \"timing\"` makes none that could be kept: write \
+                     `--set fidelity=bytes` for a verdict";
+    let why = match (options.count, fidelity) {
+        (true, Fidelity::Bytes) => of_count.to_owned(),
+        (true, Fidelity::Timing) => format!("{of_count}, and write `--set fidelity=bytes`"),
+        (false, _) => of_timing.to_owned(),
+    };
+    format!("No deadline was checked: {why}.")
 }

@@ -56,6 +56,7 @@ pub(super) fn config() -> NetworkConfig {
             .map(|node| Link { ends: Ends::Station { station: port_0(node), switch: 0 }, speed: speed() })
             .collect(),
         queue_len_max: 64_000,
+        shares_queues: false,
         ports: Default::default(),
         psfp: Default::default(),
         splices: Vec::new(),

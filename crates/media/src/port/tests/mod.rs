@@ -180,18 +180,25 @@ fn an_express_frame_waits_for_143_bytes_at_most() {
 }
 
 #[test]
-fn a_queue_of_its_own_neither_takes_room_nor_gets_it() {
-    let mut config = PortConfig::default();
-    config.classes[5].room = Some(200);
-    let mut port = Port::new(&config, speed(), 100, ReservedStarts::default());
-    let mut frames = FrameStore::new();
-    let mut offer = |priority, len| {
-        let frame = frames.allocate(FrameLabel::default());
-        let offer = Offer { frame, len, priority: Priority(priority), due: None };
-        port.offer(SimTime::ZERO, offer, StreamId(0)).map(|_| ())
-    };
-    assert_eq!(offer(0, 100), Ok(()), "it starts");
-    assert_eq!((offer(0, 100), offer(0, 1)), (Ok(()), Err(Refused::QueueFull)));
-    assert_eq!((offer(5, 201), offer(5, 200), offer(5, 1)), (Err(Refused::QueueFull), Ok(()), Err(Refused::QueueFull)));
-    assert_eq!(offer(8, 1), Err(Refused::QueueFull), "control frames share");
+fn each_class_has_a_queue_of_its_own_unless_they_share_one() {
+    // Control frames find room in a queue of theirs, and none in the common one.
+    for (is_shared, control) in [(false, Ok(())), (true, Err(Refused::QueueFull))] {
+        let mut config = PortConfig::default();
+        config.classes[5].room = Some(200);
+        let port = Port::new(&config, speed(), 100, ReservedStarts::default());
+        let mut port = port.with_shared_queue(is_shared);
+        let mut frames = FrameStore::new();
+        let mut offer = |priority, len| {
+            let frame = frames.allocate(FrameLabel::default());
+            let offer = Offer { frame, len, priority: Priority(priority), due: None };
+            port.offer(SimTime::ZERO, offer, StreamId(0)).map(|_| ())
+        };
+        assert_eq!(offer(0, 100), Ok(()), "it starts");
+        assert_eq!((offer(0, 100), offer(0, 1)), (Ok(()), Err(Refused::QueueFull)));
+        assert_eq!(
+            (offer(5, 201), offer(5, 200), offer(5, 1)),
+            (Err(Refused::QueueFull), Ok(()), Err(Refused::QueueFull))
+        );
+        assert_eq!(offer(8, 1), control);
+    }
 }

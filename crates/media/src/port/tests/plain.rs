@@ -41,7 +41,7 @@ proptest! {
     fn a_port_without_anything_is_a_line(
         frames in proptest::collection::vec((0i64..600, 60u64..1515, 0u8..11, 0u16..1), 1..60),
         starts in proptest::collection::vec(0i64..40_000, 0..4), tolerance in 0i64..100, room in 1514u64..6000,
-        class_of: [u8; TRAFFIC_CLASSES],
+        class_of: [u8; TRAFFIC_CLASSES], is_shared: bool,
     ) {
         let reserved = || {
             let starts = starts.iter().map(|start| BYTE * *start);
@@ -54,8 +54,8 @@ proptest! {
         let class_of = class_of.map(|class| class % TRAFFIC_CLASSES as u8);
         let config = PortConfig { class_of, ..PortConfig::default() };
         prop_assert!(config.is_strict());
-        let mut line = Line::new(speed(), room, reserved()).with_classes(class_of);
-        let mut port = Port::new(&config, speed(), room, reserved());
+        let mut line = Line::new(speed(), room, reserved()).with_classes(class_of).with_shared_queue(is_shared);
+        let mut port = Port::new(&config, speed(), room, reserved()).with_shared_queue(is_shared);
         prop_assert_eq!(play(&mut port, &coming), play_line(&mut line, &coming));
     }
 }

@@ -1,6 +1,7 @@
 //! A schedule written into the text of a scenario: gate control lists of ports, and offsets of streams.
 
 use chronoseal_core::Duration;
+use chronoseal_media::port::{PortConfig, priority_of};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use crate::overrides;
@@ -122,7 +123,11 @@ fn put(segment: &mut dyn TableLike, port: &PortGates) {
     let Some(ports) = ports.as_table_like_mut() else { return };
     // What stands at the link stands there instead of the common table.
     let mut own = ports.get(&port.from).and_then(inline).or(written).unwrap_or_else(|| {
-        let priorities: Array = port.class_of.iter().map(|class| i64::from(*class)).collect();
+        if port.class_of == PortConfig::default().class_of {
+            return InlineTable::new();
+        }
+        let of_code_point = |code_point| i64::from(port.class_of[usize::from(priority_of(code_point).0)]);
+        let priorities: Array = (0..8).map(of_code_point).collect();
         InlineTable::from_iter([("priorities", Value::Array(priorities))])
     });
     match &port.gates {

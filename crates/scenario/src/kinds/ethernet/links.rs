@@ -113,6 +113,8 @@ pub(super) fn ports(
         let at = request.table.at("bridge_ports");
         ports::port(&at, port, slowest, segment, context)
     });
+    // A table that says nothing is as good as none.
+    let is_other = |port: &PortConfig| *port != PortConfig::default();
     let stations = match (&spec.station_ports, &bridges) {
         (Some(port), _) => {
             Some(ports::port(&request.table.at("station_ports"), port, slowest_station, segment, context))
@@ -120,7 +122,7 @@ pub(super) fn ports(
         (None, Some(bridges)) => Some(PortConfig { class_of: bridges.class_of, ..PortConfig::default() }),
         (None, None) => None,
     };
-    let mut found = Ports { bridges, stations, own: Vec::new() };
+    let mut found = Ports { bridges: bridges.filter(is_other), stations: stations.filter(is_other), own: Vec::new() };
     let names = Found::new(request, switches, &wiring.switches_of_b);
     for (i, link) in spec.links.iter().enumerate() {
         let place = request.table.at("links").entry(i);
@@ -140,6 +142,14 @@ pub(super) fn ports(
             });
         }
     }
+    let Ports { bridges, stations, own } = &mut found;
+    own.retain(|(end, port)| {
+        let common = match end {
+            PortEnd::Station(_) => stations.as_ref(),
+            PortEnd::ToStation(_) | PortEnd::Between(..) => bridges.as_ref(),
+        };
+        common.map_or_else(|| is_other(port), |common| port != common)
+    });
     found
 }
 

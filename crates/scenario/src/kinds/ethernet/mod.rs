@@ -25,17 +25,18 @@ mod stream_filters;
 mod streams;
 mod sub_virtual_links;
 mod threats;
+mod time;
 mod time_aware;
 pub mod time_aware_spec;
 mod virtual_links;
 mod windows;
 
-use chronoseal_plan::ETHERNET;
+use chronoseal_plan::{ETHERNET, Plan, SegmentId};
 use serde_json::Value as Json;
 
 use super::{
     CollectRequest, Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts,
-    SegmentRequest, ThreatParts, ThreatRequest, schema_of,
+    SegmentRequest, Table, ThreatParts, ThreatRequest, schema_of,
 };
 use classes::Classes;
 
@@ -89,6 +90,10 @@ impl SegmentKind for EthernetKind {
 
     fn check_streams(&self, segment: &Segment<'_>, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
         streams::check(segment, streams, context);
+    }
+
+    fn complete(&self, plan: &mut Plan, segment: SegmentId, table: &Table<'_>, context: &mut Context<'_>) {
+        time::complete(plan, segment, table, context);
     }
 
     fn judge_contained(&self, request: &HopRequest<'_>, context: &mut Context<'_>) {

@@ -19,7 +19,7 @@ pub struct PortSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 8, max = 8))]
     pub priorities: Option<Vec<u8>>,
-    /// What single traffic classes have. Default: strict priority, express, and room in the port's common queue.
+    /// What single traffic classes have. Default: strict priority, express, and a queue as long as those of the segment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 8))]
     pub classes: Vec<ClassPortSpec>,
@@ -41,7 +41,7 @@ pub struct ClassPortSpec {
     /// Express frames interrupt its own. Default: false.
     #[serde(default)]
     pub preemptable: bool,
-    /// It has a queue of its own that holds at most this much, 1514B to 1000MB. Default: it shares the port's.
+    /// Its queue holds at most this much, 1514B to 1000MB. Default: the `queue_len_max` of the segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_len_max: Option<Quantity<Bytes>>,
 }

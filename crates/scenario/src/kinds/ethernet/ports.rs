@@ -1,7 +1,7 @@
 //! Ports of switches and stations: what was written of them, checked.
 
 use chronoseal_core::{Bytes, Rate};
-use chronoseal_media::port::{ClassConfig, PortConfig, Selection, TRAFFIC_CLASSES};
+use chronoseal_media::port::{ClassConfig, PortConfig, RECOMMENDED_CLASS, Selection, TRAFFIC_CLASSES, priority_of};
 use chronoseal_plan::{Accounting, Committed, EthernetSegment};
 
 use super::gate_lists;
@@ -11,7 +11,7 @@ use crate::limits::*;
 use crate::problem::Code;
 use crate::shape::shortened;
 
-/// Table 8-5 of IEEE 802.1Q-2022: the traffic class of each priority, by the number of classes.
+/// Table 8-5 of IEEE 802.1Q-2022: the traffic class of each priority code point, by the number of classes.
 const RECOMMENDED: [[u8; 8]; TRAFFIC_CLASSES] = [
     [0, 0, 0, 0, 0, 0, 0, 0],
     [0, 0, 0, 0, 1, 1, 1, 1],
@@ -20,7 +20,7 @@ const RECOMMENDED: [[u8; 8]; TRAFFIC_CLASSES] = [
     [0, 0, 1, 1, 2, 2, 3, 4],
     [1, 0, 2, 2, 3, 3, 4, 5],
     [1, 0, 2, 3, 4, 4, 5, 6],
-    [1, 0, 2, 3, 4, 5, 6, 7],
+    RECOMMENDED_CLASS,
 ];
 
 /// A port as it was written at a place. `rate` is that of its link; the slowest, where it is for several.
@@ -32,12 +32,14 @@ pub(super) fn port(
     context: &mut Context<'_>,
 ) -> PortConfig {
     let count = usize::from(spec.traffic_classes.unwrap_or(TRAFFIC_CLASSES as u8)).clamp(1, TRAFFIC_CLASSES);
-    let mut config = PortConfig { class_of: RECOMMENDED[count - 1], ..PortConfig::default() };
-    if let Some(priorities) = &spec.priorities {
-        for (priority, class) in priorities.iter().enumerate().take(TRAFFIC_CLASSES) {
-            let at = place.clone().key("priorities").entry(priority);
-            config.class_of[priority] = known(&at, *class, count, context).unwrap_or(0);
-        }
+    let mut config = PortConfig::default();
+    for (code_point, recommended) in (0u8..).zip(RECOMMENDED[count - 1]) {
+        let written = spec.priorities.as_ref().and_then(|all| all.get(usize::from(code_point)));
+        let class = written.map_or(recommended, |class| {
+            let at = place.clone().key("priorities").entry(code_point.into());
+            known(&at, *class, count, context).unwrap_or(0)
+        });
+        config.class_of[usize::from(priority_of(code_point).0)] = class;
     }
     let mut seen: [Option<usize>; TRAFFIC_CLASSES] = [None; TRAFFIC_CLASSES];
     for (i, class) in spec.classes.iter().enumerate() {

@@ -21,7 +21,9 @@ use chronoseal_wire::ethernet::VlanTag;
 /// Checksum 4, preamble and delimiter 8, gap 12 (IEEE 802.3) `[byte]`.
 const WIRE_OVERHEAD: u64 = 24;
 /// The key that says after what the schedule repeats.
-const CYCLE: &str = "cluster_cycle";
+pub(super) const CYCLE: &str = "cluster_cycle";
+/// What repeats where nothing goes by the time, and no cycle is written.
+const CYCLE_OF_NOTHING: Duration = Duration::from_ms(10);
 
 /// The VLAN tag of frames of a class.
 pub(super) fn tag_of(spec: ClassSpec) -> Option<VlanTag> {
@@ -46,11 +48,11 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
     if spec.max_transmission_delay.is_none() && segment.sync != Sync::As6802 {
         segment.max_transmission_delay = transmission_delay(&segment, request);
     }
-    if let SyncSpec::As6802(cluster) = &spec.sync {
+    if let Some(SyncSpec::As6802(cluster)) = &spec.sync {
         let is_given = spec.max_transmission_delay.is_some();
         segment.cluster = clocks::resolve(request, cluster, &switches, (&mut segment, is_given), context);
     }
-    if let SyncSpec::Gptp(clocks) = &spec.sync {
+    if let Some(SyncSpec::Gptp(clocks)) = &spec.sync {
         let clocks = time_aware::resolve(request, (&spec, clocks), &switches, &segment, context);
         segment.time_aware = Some(Box::new(clocks));
     }
@@ -73,12 +75,16 @@ pub(super) fn resolve(request: &SegmentRequest<'_>, context: &mut Context<'_>) -
 fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<'_>) -> (EthernetSegment, bool) {
     let path = |key: &'static str| table.at(key);
     let rate = context.within(&path("rate"), "the rate", spec.rate.0, RATE_MIN, RATE_MAX);
-    let cycle_path = path(CYCLE);
+    let written = spec.cluster_cycle.map(|cycle| cycle.0);
     let cluster_cycle =
-        context.within(&cycle_path, "the cluster cycle", spec.cluster_cycle.0, PERIOD_MIN, CLUSTER_CYCLE_MAX);
-    let is_certain = cluster_cycle == spec.cluster_cycle.0;
+        written.map(|cycle| context.within(&path(CYCLE), "the cluster cycle", cycle, PERIOD_MIN, CLUSTER_CYCLE_MAX));
+    let is_certain = cluster_cycle.is_some() && cluster_cycle == written;
     // Whatever is written elsewhere is not to be judged by a cycle that was not meant.
-    let cluster_cycle = if is_certain { cluster_cycle } else { CLUSTER_CYCLE_MAX };
+    let cluster_cycle = match cluster_cycle {
+        None => CYCLE_OF_NOTHING,
+        Some(cycle) if is_certain => cycle,
+        Some(_) => CLUSTER_CYCLE_MAX,
+    };
     let integration_cycle = match spec.integration_cycle {
         None => cluster_cycle,
         Some(cycle) => {
@@ -108,10 +114,11 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
         cluster: None,
         time_aware: None,
         sync: match spec.sync {
-            SyncSpec::Beacon => Sync::Beacon,
-            SyncSpec::Ideal => Sync::Ideal,
-            SyncSpec::As6802(_) => Sync::As6802,
-            SyncSpec::Gptp(_) => Sync::Gptp,
+            None => Sync::None,
+            Some(SyncSpec::Beacon) => Sync::Beacon,
+            Some(SyncSpec::Ideal) => Sync::Ideal,
+            Some(SyncSpec::As6802(_)) => Sync::As6802,
+            Some(SyncSpec::Gptp(_)) => Sync::Gptp,
         },
         integration_cycle,
         guard_period,
@@ -137,6 +144,7 @@ fn segment(table: &Table<'_>, spec: &EthernetSegmentSpec, context: &mut Context<
         forwarding_delay,
         forwarding_jitter: context.jitter(&path("forwarding_jitter"), "the forwarding jitter", spec.forwarding_jitter),
         queue_len_max: queue_len_max.0,
+        shares_queues: spec.shared_queues,
         sniffing_switch: spec.sniffing_switch,
         wiring: Wiring::default(),
         ports: Ports::default(),

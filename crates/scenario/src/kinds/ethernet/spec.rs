@@ -21,11 +21,12 @@ use crate::spec::JitterSpec;
 pub struct EthernetSegmentSpec {
     /// Of every link that has none of its own, 1kbit/s to 100Gbit/s.
     pub rate: Quantity<Rate>,
-    /// The schedule repeats after this, 1us to 10s.
-    pub cluster_cycle: Quantity<Duration>,
-    /// How the clocks are kept together.
-    #[serde(default)]
-    pub sync: SyncSpec,
+    /// The schedule repeats after this, 1us to 10s. Needed where something goes by the time of the segment: slots, tasks, beacons.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster_cycle: Option<Quantity<Duration>>,
+    /// How the clocks are kept together. Default: by beacons if something on the segment has slots, tasks or gates, else not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<SyncSpec>,
     /// Distance of two sync beacons; divides the cluster cycle. Default: the cluster cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration_cycle: Option<Quantity<Duration>>,
@@ -66,9 +67,12 @@ pub struct EthernetSegmentSpec {
     /// Random part of the forwarding delay. Default: none.
     #[serde(default)]
     pub forwarding_jitter: JitterSpec,
-    /// Each egress queue holds at most this much, 1514B to 1000MB. Default: 64kB.
+    /// Each egress queue holds at most this much, 1514B to 1000MB; every port has one for each class. Default: 64kB.
     #[serde(default = "default_queue_len_max")]
     pub queue_len_max: Quantity<Bytes>,
+    /// The classes of a port that have no `queue_len_max` of their own share one queue of that room. Default: false.
+    #[serde(default)]
+    pub shared_queues: bool,
     /// A second switch copies every frame to the capture and adds one store-and-forward to its stamps. Default: false.
     #[serde(default)]
     pub sniffing_switch: bool,
@@ -273,10 +277,9 @@ fn default_queue_len_max() -> Quantity<Bytes> {
 }
 
 /// How the clocks are kept together.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub enum SyncSpec {
     /// The switch sends a protocol control frame at the start of each integration cycle.
-    #[default]
     #[serde(rename = "beacon")]
     Beacon,
     /// Every station has the switch's time and no beacon is sent; for the simulator alone.

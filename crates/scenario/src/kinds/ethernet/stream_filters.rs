@@ -2,7 +2,8 @@
 
 use std::fmt::Display;
 
-use chronoseal_core::{Bytes, Duration, NodeId, Priority, Rate};
+use chronoseal_core::{Bytes, Duration, NodeId, Rate};
+use chronoseal_media::port::priority_of;
 use chronoseal_media::psfp::{FlowMeterConfig, StreamGateConfig, StreamGateEntry, StreamGateList};
 use chronoseal_plan::{EthernetHop, EthernetSegment, FilterPlan, Neighbour, StreamClass, StreamFilters};
 
@@ -185,7 +186,7 @@ fn gate(place: &Place<'_>, spec: &StreamGateSpec, context: &mut Context<'_>) -> 
                 );
             }
         }
-        entries.push(StreamGateEntry { is_open: entry.open, ipv: entry.ipv.map(Priority), lasts, octets_max });
+        entries.push(StreamGateEntry { is_open: entry.open, ipv: entry.ipv.map(priority_of), lasts, octets_max });
     }
     StreamGateConfig {
         list: StreamGateList { base_time, cycle, entries },

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::Duration;
+use chronoseal_media::port::priority_of;
 use chronoseal_nodes::Protection;
 use chronoseal_plan::{Datagram, EthernetHop, EthernetSegment, Facet, StreamClass, VirtualLink, relayed_frame_len};
 use chronoseal_wire::ethernet::VLAN_TAG_LEN;
@@ -63,7 +64,7 @@ pub(super) fn hop(request: &HopRequest<'_>, context: &mut Context<'_>) -> Option
     let class = match written {
         ClassSpec::TimeTriggered => StreamClass::TimeTriggered { ct_id },
         ClassSpec::BestEffort(best_effort) => StreamClass::BestEffort { priority: best_effort.priority },
-        ClassSpec::Vlan(vlan) => StreamClass::BestEffort { priority: vlan.pcp },
+        ClassSpec::Vlan(vlan) => StreamClass::BestEffort { priority: priority_of(vlan.pcp).0 },
         ClassSpec::RateConstrained(link) => {
             let shortest = datagram.map_or(frame_len + overhead, |datagram| datagram.last());
             let lens = virtual_links::FrameLens { frames, longest: frame_len + overhead, shortest };

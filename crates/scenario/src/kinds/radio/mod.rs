@@ -7,7 +7,9 @@ pub mod spec;
 mod stations;
 mod threats;
 
-use chronoseal_plan::RADIO;
+use chronoseal_core::{NodeId, Operation};
+use chronoseal_plan::{HopPlan, Plan, RADIO, Radio, SegmentId};
+use chronoseal_v2x_fleet::station::{sign_operation, verify_operation};
 use serde_json::Value as Json;
 
 use super::{
@@ -54,6 +56,16 @@ impl SegmentKind for RadioKind {
 
     fn check_streams(&self, segment: &Segment<'_>, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
         messages::check(segment, streams, context);
+    }
+
+    /// Whoever sends signs, and whoever hears a message verifies it.
+    fn operations(&self, plan: &Plan, segment: SegmentId) -> Vec<(NodeId, Operation)> {
+        let Some(curve) = Radio::of(plan, segment).and_then(|view| view.segment.fleet.signs) else { return Vec::new() };
+        let ends = |hop: &HopPlan| {
+            let signs = (hop.from, sign_operation(curve));
+            std::iter::once(signs).chain(hop.to.iter().map(|node| (*node, verify_operation(curve)))).collect::<Vec<_>>()
+        };
+        plan.on_segment(segment).flat_map(|(_, _, hop)| ends(hop)).collect()
     }
 
     fn resolve_threat(&self, request: &ThreatRequest<'_>, context: &mut Context<'_>) -> Option<ThreatParts> {
