@@ -71,7 +71,13 @@ pub(crate) fn is_certain(plan: &Plan, risk: &Risk) -> bool {
     let segment = Ethernet::of(plan, risk.segment).map(|view| view.segment);
     let drift =
         |node: chronoseal_core::NodeId| plan.nodes.get(node.index()).map_or(Ppm(0), |node| node.clock.drift_max);
+    // What only shares a port with slots, or a processor with tasks, may be in time without the clock.
+    let goes_in_slots = || {
+        let stream = Ethernet::of(plan, risk.segment).zip(risk.stream).and_then(|(view, id)| view.stream(id));
+        stream.is_some_and(|stream| stream.class.is_time_triggered())
+    };
     match &risk.cause {
+        Cause::Clock { .. } | Cause::NoBeacon { .. } | Cause::BeaconFails { .. } if !goes_in_slots() => false,
         // By the next beacon it has drifted further than the precision.
         Cause::Clock { node, precision, .. } => {
             segment.is_some_and(|segment| drifted(drift(*node), segment.integration_cycle) > *precision)

@@ -50,7 +50,7 @@ type End = (String, Option<f64>);
 
 /// By stream and receiver.
 fn ends(checked: &Value) -> BTreeMap<String, End> {
-    let ends = checked["end_to_end"]["ends"].as_array().into_iter().flatten();
+    let ends = checked["judged"].as_array().into_iter().flatten();
     let end = |end: &Value| {
         let name = format!("{} at {}", end["stream"].as_str()?, end["receiver"].as_str()?);
         Some((name, (end["word"].as_str()?.to_owned(), end["bound_ns"].as_f64())))
@@ -152,7 +152,7 @@ mod tests {
                         name = \"b\"\n[[streams]]\nname = \"m0\"\n[[streams]]\nname = \"m1\"\n[[threats]]\nname = \"t\"\n";
 
     fn says(bound: f64) -> Value {
-        json!({ "end_to_end": { "ends": [{ "stream": "m0", "receiver": "b", "word": "held", "bound_ns": bound }] } })
+        json!({ "judged": [{ "stream": "m0", "receiver": "b", "word": "held", "bound_ns": bound }] })
     }
 
     #[test]
