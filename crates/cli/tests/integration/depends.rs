@@ -37,7 +37,8 @@ deadline = "10ms"
 /// The scenarios of a page of the guide: its blocks that are whole.
 fn of_page(page: &str) -> Vec<String> {
     let text = std::fs::read_to_string(project(page)).unwrap();
-    let blocks = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    // Behind the name of the language stands the word that `check` says.
+    let blocks = text.split("```toml").skip(1).filter_map(|rest| rest.split_once('\n')?.1.split("```").next());
     blocks.filter(|block| block.starts_with("schema_version")).map(str::to_owned).collect()
 }
 
