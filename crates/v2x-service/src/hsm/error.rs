@@ -41,7 +41,7 @@ pub enum HsmError {
         volatile: Vec<KeyHandle>,
     },
     /// There is no such key.
-    #[error("no key {0}")]
+    #[error("the device has no key {0}: what names it belongs to another device, or the key was deleted")]
     NotFound(KeyHandle),
     /// The key is there and of another kind than the operation needs.
     #[error("key {handle} is {kind}, which cannot {operation}")]
