@@ -101,7 +101,12 @@ fn runs_that_accept_forgeries_and_fail_are_worse() {
     // What fails alike is no change, and does not hold.
     let both = bench.say(&["compare", "b", "b"]);
     both.assert_code(1);
-    assert!(both.out.contains("FAILED\nNothing is worse in b than in b, but 10 of its 10 runs failed, as 10 of 10 did in b."), "{}", both.out);
+    assert!(
+        both.out
+            .contains("FAILED\nNothing is worse in b than in b, but 10 of its 10 runs failed, as 10 of 10 did in b."),
+        "{}",
+        both.out
+    );
 }
 
 #[test]

@@ -130,7 +130,10 @@ fn the_column_with_the_answer_stays_in_sight_on_a_narrow_screen() {
             && page.contains("class=\"short mark good decides\"")
     );
     assert_eq!(page.matches(" decides\"").count(), 2, "one column, and no other");
-    assert!(page.contains(".decides { position: sticky; left: 7.5rem; background"), "the style keeps it there, and not at the right edge");
+    assert!(
+        page.contains(".decides { position: sticky; left: 7.5rem; background"),
+        "the style keeps it there, and not at the right edge"
+    );
     // Nothing is judged, or the judgement is too long to stand beside the rest.
     assert!(!table(|cell| cell, "").contains("class=\"decides\""));
     assert!(
