@@ -85,16 +85,26 @@ fn variants(text: &str) -> Vec<(&'static str, Than, String)> {
     }
     // Who follows others' clocks by messages of its own sends some.
     let has_own_clocks = table.contains("as6802") || table.contains("gptp");
-    if !table.contains("switches = ") && !has_own_clocks {
+    if !table.contains("networks = ") && !has_own_clocks {
         let idle = |name: &str| format!("[[nodes]]\nname = \"{name}\"\non = [\"{segment}\"]\n");
+        // Where there are several switches, every node says which one it is at.
+        let switch = table.split("switches = [\"").nth(1).and_then(|rest| rest.split('"').next());
+        let linked = |text: String, names: &[&str]| match switch {
+            None => text,
+            Some(switch) => {
+                let link = |name: &&str| format!("  {{ between = [\"{name}\", \"{switch}\"] }},\n");
+                let links: String = names.iter().map(link).collect();
+                text.replacen("links = [\n", &format!("links = [\n{links}"), 1)
+            }
+        };
         // Nodes are numbered in their order, so those that are added stand behind the others.
         let behind = |more: &str| text.replacen("[[streams]]\n", &format!("{more}[[streams]]\n"), 1);
-        found.push(("an unused port", Than::Same, behind(&idle("idle"))));
+        found.push(("an unused port", Than::Same, linked(behind(&idle("idle")), &["idle"])));
         let stream = format!(
             "[[streams]]\nname = \"more\"\nfrom = \"idle\"\nto = [\"idler\"]\nlength = \"1000B\"\nperiod = \"5ms\"\n\
              {segment} = {{ class = {{ best_effort = {{}} }} }}\n"
         );
-        let more = behind(&(idle("idle") + &idle("idler")));
+        let more = linked(behind(&(idle("idle") + &idle("idler"))), &["idle", "idler"]);
         found.push(("one more stream", Than::NotLess, last_stream(&more, &stream)));
     }
     if !has_slots(text) {
