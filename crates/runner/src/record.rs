@@ -411,9 +411,9 @@ impl Observer for Recorder {
         let described = self.describer(frame.label.segment).stream_of(frame.bytes);
         if let Some(parts) = frame.label.serial.and_then(|serial| self.parts.get(&serial)) {
             let on_way = |part: &FramePart| {
-                let hops =
+                let mut hops =
                     self.rows.hops.iter().filter(|hop| Some(hop.frame) == part.origin && hop.stream == part.stream);
-                let hop = hops.last()?;
+                let hop = hops.next_back()?;
                 Some(OnWayRow { stream: hop.stream, sequence: Some(hop.sequence), sent_at: hop.sent_at? })
             };
             let parts: Vec<OnWayRow> = parts.iter().filter_map(on_way).collect();

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_catalog::Prepared;
-use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_plan::{DeadlineKind, HopPlan, Plan, StreamPlan};
 use chronoseal_results::Stays;
-use chronoseal_results::rows::{FrameRow, HopRow, OnWayRow, Outcome, RunRows};
+use chronoseal_results::rows::{EventRow, FrameRow, HopRow, OnWayRow, Outcome, RunRows};
 
 use crate::dues::Dues;
 use crate::hops::Hops;
@@ -315,6 +315,9 @@ impl Ways {
             }
         }
         let held = self.held_by_gateways(plan, rows, &sent);
+        let kept_back = |row: &&EventRow| row.event.kind == EventKind::Attacked(AttackKind::Withhold);
+        let keepers: BTreeSet<(StreamId, NodeId)> =
+            rows.events.iter().filter(kept_back).map(|row| (row.event.stream, row.node)).collect();
         rows.on_way.retain_mut(|on_way| {
             if let Some(low) = on_way.sequence.filter(|_| self.is_relayed(on_way.stream)) {
                 let length = plan.streams[on_way.stream.index()].length;
@@ -336,6 +339,12 @@ impl Ways {
                     let outcome = Outcome::Discarded(DiscardReason::Restarted);
                     let row = open_row(id, sequence, stream.sender, *gateway, due, outcome);
                     rows.frames.push(FrameRow { sent_at: Some(sent_at), lost_for: Some(*receiver), ..row });
+                    continue;
+                }
+                // Who kept it back does not say which it was.
+                if before.iter().any(|gateway| keepers.contains(&(id, *gateway))) {
+                    let row = open_row(id, sequence, stream.sender, *receiver, due, Outcome::Missing);
+                    rows.frames.push(FrameRow { sent_at: Some(sent_at), ..row });
                     continue;
                 }
                 if before.iter().any(|gateway| in_it(&gateway)) {

@@ -12,7 +12,7 @@ fn an_interrupted_simulation_keeps_what_there_is() {
     let bench = Bench::new();
     bench.write("long.toml", forty_frames().replace("duration = \"2s\"", "duration = \"86400s\""));
     let said = interrupted(bench.command(&["run", "long.toml", "--out", "part", "--format", "json"]), SOON);
-    let run = said.assert_code(1).assert_says(&["interrupted", "results: part"]).json();
+    let run = said.assert_code(3).assert_says(&["interrupted", "results: part"]).json();
     assert_eq!(run["interrupted"], true);
     assert!(run["frames_delivered"].as_u64().unwrap() > 0);
 
@@ -28,7 +28,7 @@ fn an_interrupted_series_ends_with_the_run_it_was_in() {
     let bench = Bench::new();
     bench.write("long.toml", forty_frames().replace("duration = \"2s\"", "duration = \"86400s\""));
     interrupted(bench.command(&["run", "long.toml", "--out", "series", "--repeat", "3", "--quiet"]), SOON)
-        .assert_code(1);
+        .assert_code(3);
     assert_eq!(std::fs::read_dir(bench.path("series")).unwrap().count(), 1);
 }
 
@@ -37,5 +37,5 @@ fn an_interrupted_timing_run_says_so() {
     let bench = Bench::new();
     let file = scenario("star.toml");
     let said = interrupted(bench.command(&["run", &file, "--set", "duration=10000s", "--format", "json"]), SOON);
-    assert_eq!(said.assert_code(1).assert_says(&["interrupted"]).json()["interrupted"], true);
+    assert_eq!(said.assert_code(3).assert_says(&["interrupted"]).json()["interrupted"], true);
 }

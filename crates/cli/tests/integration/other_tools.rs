@@ -42,7 +42,7 @@ fn a_flow_without_a_bound_is_named_and_the_command_fails() {
     let bench = Bench::new();
     bench.write("demo.json", NETWORK.replace("\"rates\": [\"10kbps\"]", "\"rates\": [\"10Mbps\"]"));
     let said = bench.say(&["bounds", "network", "demo.json"]);
-    assert!(said.assert_code(1).out.contains("asked for"), "{}", said.out);
+    assert!(said.assert_code(3).out.contains("asked for"), "{}", said.out);
     assert!(said.out.contains("have no bound"), "{}", said.out);
 }
 
