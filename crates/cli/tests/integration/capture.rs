@@ -114,7 +114,7 @@ fn tshark_reads_the_capture_of_two_segments_simulated_and_live() {
         assert!(body.len() >= 190 && body.iter().all(is_light), "{engine}: {body:?}");
         assert!(backbone.iter().all(|row| row[1].starts_with("02:") && row[2].is_empty()), "{engine}: {backbone:?}");
         let count = |said: &str| backbone.iter().filter(|row| row[3].starts_with(said)).count();
-        assert!(count("camera arrival") >= 90 && count("computer departure") >= 180, "{engine}: {backbone:?}");
+        assert!(count("camera arrival") >= 90 && count("computer departure") >= 90, "{engine}: {backbone:?}");
     }
 }
 

@@ -140,7 +140,7 @@ fn lint_and_tshark_agree_with_what_is_on_the_air() {
         let SecuredPacket::Secured { bytes, .. } = secured_packet(1, frame) else {
             panic!("not secured: {frame:02x?}")
         };
-        let report = lint_packet(bytes).unwrap();
+        let report = lint_packet(bytes, &[]).unwrap();
         assert!(report.findings.is_empty(), "{:?}", report.findings);
     }
     let Some(rows) = tshark(&frames) else {

@@ -79,6 +79,7 @@ fn switched() -> Network {
     let speed = LineSpeed::new(Rate(100_000_000), 24, 12, Duration::ZERO);
     let link = |station| Link { ends: Ends::Station { station, switch: 0 }, speed };
     Network::new(NetworkConfig {
+        shares_queues: false,
         switches: vec![SWITCH],
         switches_of_b: Vec::new(),
         links: vec![link(at(GATEWAY, 1)), link(at(STATION, 0))],
