@@ -17,6 +17,7 @@ rate = "100Mbit/s"
 cluster_cycle = "CYCLE"
 guard_period = "200us"
 precision = "10us"
+sync = "beacon"
 [segments.body.can]
 bit_rate = "500kbit/s"
 [[nodes]]

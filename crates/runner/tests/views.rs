@@ -193,7 +193,7 @@ fn each_part_is_what_the_wires_and_the_others_on_them_make_of_it() {
     assert_eq!(parts_of_short(&meeting(first, "", "")), expected(PartKind::Queueing));
 
     // Frames of all classes but the highest may be interrupted: nothing of the wait but the end of a part of the long frame.
-    let ports = "[segments.network.ethernet.bridge_ports]\nclasses = [{ class = 1, preemptable = true }]";
+    let ports = "[segments.network.ethernet.bridge_ports]\nclasses = [{ class = 0, preemptable = true }]";
     let text = meeting(first, urgent, ports);
     let found = parts_of_short(&text);
     let blocked: i64 = found.iter().filter(|(kind, ..)| *kind == PartKind::Blocking).map(|(.., ns)| ns).sum();

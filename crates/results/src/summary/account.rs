@@ -154,8 +154,8 @@ pub(super) struct Ledger<'r> {
     /// Length of the cycle that the stream's slots repeat in `[ns]`.
     cycle_ns: i64,
     ready_ns: i64,
-    /// When the last thing happened in the run, or when it was to end if that came first: senders stop there with what they have
-    /// told and not yet handed over, while a live run goes on recording what is on the links.
+    /// When the run was to end: senders stop there with what they have told and not yet handed over, while a live run goes on recording
+    /// what is on the links. Of a run that was stopped, when the last thing happened.
     end: SimTime,
     absences: &'r [Absence],
 }
@@ -181,7 +181,8 @@ pub(super) fn ledgers<'r>(meta: &'r RunMeta, rows: &'r RunRows, ready_ns: &[i64]
         }
     }
     if meta.duration_ns > 0 {
-        end = end.min(SimTime::ZERO + Duration::from_ns(meta.duration_ns));
+        let planned = SimTime::ZERO + Duration::from_ns(meta.duration_ns);
+        end = if meta.interrupted || rows.interrupted { end.min(planned) } else { planned };
     }
     let mut attacks = Attacks::by_stream(meta, rows).into_iter();
     let mut not_sent = not_sent(meta, rows).into_iter();
