@@ -41,7 +41,8 @@ fn blocks(page: &str) -> Vec<(&str, &str)> {
         let (block, after) = content.split_once("\n```").unwrap();
         // With the end of its last line.
         let block = &content[..=block.len()];
-        if let Some(name) = info.split(' ').nth(1) {
+        // Behind it may stand why a page's block is not run.
+        if let Some(name) = info.split(' ').nth(1).filter(|name| !name.ends_with(':')) {
             blocks.push((name, block));
         }
         rest = after;

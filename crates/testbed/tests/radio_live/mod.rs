@@ -15,7 +15,7 @@ use chronoseal_media::radio::{
 use chronoseal_results::Direction;
 use chronoseal_testbed::{AgentConfig, FactoryError, FrameDescription, LiveConfig, LiveOutcome, Traffic, run};
 use chronoseal_v2x::crypto::Curve;
-use chronoseal_v2x::lint::{SecuredPacket, lint_packet, secured_packet};
+use chronoseal_v2x::lint::{Finding, SecuredPacket, Severity, lint_packet, secured_packet};
 use chronoseal_v2x_fleet::office::Office;
 use chronoseal_v2x_fleet::road::{Origin, State};
 use chronoseal_v2x_fleet::station::{
@@ -141,7 +141,9 @@ fn lint_and_tshark_agree_with_what_is_on_the_air() {
             panic!("not secured: {frame:02x?}")
         };
         let report = lint_packet(bytes, &[]).unwrap();
-        assert!(report.findings.is_empty(), "{:?}", report.findings);
+        // Whoever has no certificate of its issuer cannot check a ticket.
+        let is_known = |finding: &Finding| finding.severity == Severity::NotChecked;
+        assert!(report.findings.iter().all(is_known), "{:?}", report.findings);
     }
     let Some(rows) = tshark(&frames) else {
         let required = std::env::var("CHRONOSEAL_REQUIRE_LIVE").is_ok_and(|value| value == "1");
