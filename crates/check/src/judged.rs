@@ -148,8 +148,9 @@ impl Judge<'_> {
             self.plan.streams[id.index()].collected().is_some_and(|collect| collect.streams.contains(&bound.stream))
         };
         let stream = &self.plan.streams[bound.stream.index()];
-        let is_its =
-            risk.stream.map_or_else(|| stream.on(risk.segment).is_some(), |id| id == bound.stream || is_in(id));
+        // What can happen to clocks that no stream goes by is said of the clocks.
+        let is_on_it = || !is_of_clocks(&risk.cause) && stream.on(risk.segment).is_some();
+        let is_its = risk.stream.map_or_else(is_on_it, |id| id == bound.stream || is_in(id));
         is_its && risk.cause.concerns(end.receiver)
     }
 

@@ -260,7 +260,7 @@ pub struct ClockDomainMeta {
     /// Whose clocks, as indices into [`RunMeta::nodes`].
     pub nodes: Vec<u16>,
     /// Of each of them, the streams of which frames can be late or lost because its clock is wrong, as indices into
-    /// [`RunMeta::streams`]: no other stream goes by that clock.
+    /// [`RunMeta::streams`]: no other stream goes by that clock. Empty if it is not known, or does not matter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependents: Vec<Vec<u16>>,
     /// They have so many integration cycles to join, if not as many as usual.
@@ -273,6 +273,19 @@ pub struct ClockDomainMeta {
     /// relies on its clock `[ns]`: what is there comes over the other network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spared: Vec<(u16, i64)>,
+}
+
+impl ClockDomainMeta {
+    /// True if no frame goes by the clock of a node, whatever it shows.
+    pub fn is_unused(&self, node: u16) -> bool {
+        let place = self.nodes.iter().position(|known| *known == node);
+        place.and_then(|place| self.dependents.get(place)).is_some_and(Vec::is_empty)
+    }
+
+    /// True if no frame goes by any of its clocks.
+    pub fn is_idle(&self) -> bool {
+        self.nodes.iter().all(|node| self.is_unused(*node))
+    }
 }
 
 /// Who sends when on one segment.

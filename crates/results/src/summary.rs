@@ -257,6 +257,9 @@ pub struct ClockSummary {
     /// Of these, when nobody relied on it any more: a link of its network had failed, and the other network goes on.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub spared: u64,
+    /// No frame goes by it, so that nothing fails for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unused: bool,
     /// Beacons outside its acceptance window.
     pub beacons_rejected: u64,
     /// It has so many integration cycles to join, if not [`STARTUP_CYCLES_MAX`].
@@ -337,7 +340,7 @@ impl RunSummary {
         all.into_iter().find(|(_, account)| account.balance() != 0)
     }
 
-    /// True if the accounts of all frames add up, on every segment every clock joined in time, stayed and kept the precision, and
+    /// True if the accounts of all frames add up, on every segment every clock that frames go by joined in time, stayed and kept the precision, and
     /// after start-up no frame was late, absent, lost, replaced or thrown away, but for those that the scenario allows.
     pub fn deadlines_held(&self) -> bool {
         self.unbalanced().is_none()
@@ -445,8 +448,13 @@ impl ClockSummary {
         self.startup_cycles.unwrap_or(STARTUP_CYCLES_MAX)
     }
 
-    /// True if it joined in time and was never lost while anybody relied on it.
+    /// True if it joined in time and was never lost while anybody relied on it, or if nobody relies on it at all.
     pub fn held(&self) -> bool {
+        self.is_unused || self.has_kept()
+    }
+
+    /// True if it joined in time and was never lost while anybody might rely on it.
+    pub fn has_kept(&self) -> bool {
         self.acquired_ns.is_some() && self.lost == self.spared && !self.joined_late()
     }
 

@@ -54,7 +54,10 @@ body = { id = "0x123" }
 const BODY: u16 = 1;
 
 fn run(cycle: &str) -> Run {
-    let text = SCENARIO.replace("CYCLE", cycle);
+    run_text(&SCENARIO.replace("CYCLE", cycle))
+}
+
+fn run_text(text: &str) -> Run {
     let plan = load("side-by-side.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|p| panic!("{}", p.render()));
     let prepared = Prepared::new(&plan).unwrap();
     simulate(&prepared, true, &mut |_| true).unwrap()
@@ -62,7 +65,12 @@ fn run(cycle: &str) -> Run {
 
 #[test]
 fn a_lost_clock_beside_a_healthy_bus_fails_the_run() {
-    let healthy = run("10ms");
+    let in_slots = |cycle: &str| {
+        let class = "class = { best_effort = { priority = 0 } }";
+        assert!(SCENARIO.contains(class));
+        run_text(&SCENARIO.replace(class, "class = \"time-triggered\"").replace("CYCLE", cycle))
+    };
+    let healthy = in_slots("20ms");
     assert!(healthy.summary.deadlines_held(), "{:?}", healthy.summary.clocks);
     let clocks = |run: &Run| -> Vec<_> {
         run.summary.clocks.iter().map(|clock| (clock.segment.clone(), clock.node.clone(), clock.held())).collect()
@@ -71,12 +79,16 @@ fn a_lost_clock_beside_a_healthy_bus_fails_the_run() {
     assert_eq!(clocks(&healthy), [on_backbone("camera", true), on_backbone("computer", true)]);
 
     // 100 ppm are 20 us from one beacon to the next: outside the window of 10 us.
-    let lost = run("200ms");
+    let lost = in_slots("200ms");
     assert_eq!(clocks(&lost), [on_backbone("camera", false), on_backbone("computer", true)]);
     assert!(lost.summary.clocks[0].lost > 0, "{:?}", lost.summary.clocks);
     let bus = &lost.summary.streams[1];
     assert!(bus.is_judged && bus.held() && bus.startup == 0 && bus.ready_ns == 0, "{bus:?}");
     assert!(!lost.summary.deadlines_held());
+
+    // Where no frame goes by it, nothing fails for it.
+    let unused = run("200ms");
+    assert!(unused.summary.clocks[0].lost > 0 && unused.summary.clocks[0].is_unused && unused.summary.deadlines_held());
 }
 
 #[test]

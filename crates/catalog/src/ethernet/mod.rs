@@ -248,6 +248,10 @@ impl Kind for EthernetKind {
 
     fn depend_on_clocks(&self, prepared: &Prepared<'_>, segment: SegmentId, nodes: &[NodeId]) -> Vec<Vec<StreamId>> {
         let view = parts(prepared, segment).0;
+        // Clocks that make the time themselves are judged for themselves.
+        if view.segment.sync != Sync::Beacon {
+            return Vec::new();
+        }
         let clocks = view.clock_use();
         let of_node = |node: &NodeId| match view.switches().any(|switch| switch == *node) {
             true => clocks.all().collect(),

@@ -71,6 +71,14 @@ fn on_spared(summary: &RunSummary) -> Option<String> {
     })
 }
 
+/// Clocks that failed and that no frame goes by.
+fn on_unused(summary: &RunSummary) -> Option<String> {
+    let failed = summary.clocks.iter().filter(|clock| clock.is_unused && !clock.has_kept());
+    let names: Vec<String> = failed.map(|clock| format!("{} on {}", clock.node, clock.segment)).collect();
+    let names = named(&names.iter().map(String::as_str).collect::<Vec<_>>())?;
+    Some(format!("Clocks that no frame goes by did not join in time, or were lost: {names}. Nothing fails for them."))
+}
+
 /// The segments whose clocks were further apart than they may be.
 fn imprecise(summary: &RunSummary) -> impl Iterator<Item = String> {
     summary.segments.iter().filter(|segment| !segment.kept_precision()).filter_map(|segment| {
@@ -184,7 +192,7 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     if summary.interrupted {
         points.push("The run was interrupted; what is here is what there was until then.".into());
     }
-    if !summary.clocks.is_empty() {
+    if summary.clocks.iter().any(|clock| !clock.is_unused) {
         points.push(on_startup(summary));
     }
     points.extend(on_counters(meta, summary));
@@ -201,6 +209,7 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
         points.extend(imprecise(summary).map(|text| format!("Also, {text}.")));
     }
     points.extend(on_spared(summary));
+    points.extend(on_unused(summary));
     points.extend(group::points(meta, summary));
     points.extend(on_load(&summary.segments));
     if summary.replaced() > 0 {
@@ -277,7 +286,8 @@ fn on_unaccounted(meta: &RunMeta, summary: &RunSummary) -> Option<String> {
 
 /// When start-up was over, and how long it may take.
 fn on_startup(summary: &RunSummary) -> String {
-    let cycles = summary.clocks.iter().filter_map(|clock| clock.acquired_cycles).max().unwrap_or(0);
+    let used = summary.clocks.iter().filter(|clock| !clock.is_unused);
+    let cycles = used.filter_map(|clock| clock.acquired_cycles).max().unwrap_or(0);
     let at_most = summary.clocks.iter().map(ClockSummary::startup_cycles_max).max().unwrap_or(STARTUP_CYCLES_MAX);
     let excused: u64 = summary.streams.iter().map(|stream| stream.startup).sum();
     format!(

@@ -21,7 +21,8 @@ pub(super) fn clocks(meta: &RunMeta, rows: &RunRows) -> Vec<ClockSummary> {
             let lost = events.clone().filter(|row| row.event.kind == EventKind::SyncLost);
             let spared = lost.filter(is_spared).count() as u64;
             let clock = clock(segment.name.clone(), meta.node_name(node), domain.cycle_ns, events);
-            clocks.push(ClockSummary { startup_cycles: domain.startup_cycles, spared, ..clock });
+            let is_unused = domain.is_unused(node);
+            clocks.push(ClockSummary { startup_cycles: domain.startup_cycles, spared, is_unused, ..clock });
         }
     }
     clocks
@@ -39,6 +40,7 @@ fn clock<'r>(segment: String, node: String, cycle_ns: i64, events: impl Iterator
         corrections: 0,
         lost: 0,
         spared: 0,
+        is_unused: false,
         beacons_rejected: 0,
         startup_cycles: None,
     };

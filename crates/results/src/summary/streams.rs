@@ -14,13 +14,27 @@ pub(super) fn strangers(rows: &RunRows) -> u64 {
     rows.frames.iter().filter(is_stranger).count() as u64
 }
 
-/// When the last clock of the segments on a stream's way had joined, and every node that needs them had the counters its
-/// frames are checked with `[ns]`.
-fn ready_ns(meta: &RunMeta, rows: &RunRows, stream: &StreamMeta, clocks: &[ClockSummary]) -> i64 {
-    let names: Vec<String> = stream.segments.iter().map(|segment| meta.segment_name(*segment)).collect();
-    let on_way = clocks.iter().filter(|clock| names.contains(&clock.segment));
-    let joined = on_way.filter_map(|clock| clock.acquired_ns).max().unwrap_or(0);
-    joined.max(stream.counters.map_or(0, |counters| counters_ns(meta, rows, counters)))
+/// By stream: when the last clock had joined that it goes by, and every node that needs them had the counters its frames are checked
+/// with `[ns]`.
+fn ready_ns(meta: &RunMeta, rows: &RunRows, clocks: &[ClockSummary]) -> Vec<i64> {
+    let counted = |stream: &StreamMeta| stream.counters.map_or(0, |counters| counters_ns(meta, rows, counters));
+    let mut ready: Vec<i64> = meta.streams.iter().map(counted).collect();
+    // Summaries of clocks are in the order of segments and of the nodes of each.
+    let mut joined = clocks.iter().map(|clock| clock.acquired_ns.unwrap_or(0));
+    for (number, domain) in
+        (0u16..).zip(&meta.segments).filter_map(|(number, segment)| Some((number, segment.clocks.as_ref()?)))
+    {
+        for (place, joined_ns) in (0..domain.nodes.len()).zip(&mut joined) {
+            let known = domain.dependents.get(place);
+            for (id, (stream, ready_ns)) in (0u16..).zip(meta.streams.iter().zip(&mut ready)) {
+                let goes_by = known.map_or_else(|| stream.segments.contains(&number), |known| known.contains(&id));
+                if goes_by {
+                    *ready_ns = (*ready_ns).max(joined_ns);
+                }
+            }
+        }
+    }
+    ready
 }
 
 /// When the last node first had counters, which may take one period of the messages that tell them and no longer `[ns]`.
@@ -84,7 +98,7 @@ impl Spreads {
 }
 
 pub(super) fn streams(meta: &RunMeta, rows: &RunRows, clocks: &[ClockSummary]) -> Vec<StreamSummary> {
-    let ready_ns: Vec<i64> = meta.streams.iter().map(|stream| ready_ns(meta, rows, stream, clocks)).collect();
+    let ready_ns: Vec<i64> = ready_ns(meta, rows, clocks);
     let mut ways = ways::parts(meta, rows, &ready_ns).into_iter();
     let mut spreads: Vec<Spreads> = meta.streams.iter().map(|_| Spreads::default()).collect();
     let is_accepted =

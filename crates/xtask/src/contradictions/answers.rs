@@ -54,6 +54,7 @@ pub(super) enum Kind {
     Lost,
     Late,
     AboveBound,
+    Clock,
     Crashed,
     Silent,
     /// Attempts of an attacker that ended nowhere.
@@ -169,12 +170,12 @@ impl Binary {
         let Some(streams) = run["summary"]["streams"].as_array() else {
             return found(Kind::Silent, "`check` accepts it, and a run says nothing of its streams".into());
         };
-        // A run fails for any clock, also one that no stream goes by: what a lost clock costs shows in the streams.
-        let lost_clock = run["summary"]["clocks"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .any(|clock| clock["lost"].as_u64().unwrap_or(0) > 0);
+        for clock in run["summary"]["clocks"].as_array().into_iter().flatten() {
+            // One that never joined fails what its node sends or receives.
+            if held.is_none() && clock["is_unused"] != true && clock["lost"].as_u64().unwrap_or(0) > 0 {
+                return found(Kind::Clock, format!("the clock of {} was lost", clock["node"]));
+            }
+        }
         let attacks = || run["summary"]["attacks"].as_array().into_iter().flatten();
         if let Some(attack) = attacks().find(|attack| is_open(attack)) {
             return found(Kind::Attack, format!("attempts that ended nowhere: {attack}"));
@@ -213,7 +214,7 @@ impl Binary {
             }
         }
         // An older build may say that a run failed in another way.
-        (held.is_none() && changed.is_empty() && !lost_clock && run["word"] == "failed")
+        (held.is_none() && changed.is_empty() && run["word"] == "failed")
             .then(|| found(Kind::Lost, run["verdict"].to_string()))
             .flatten()
     }

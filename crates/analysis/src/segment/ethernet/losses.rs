@@ -48,6 +48,7 @@ pub(super) fn of_segment(links: &Links<'_>) -> Vec<Risk> {
 }
 
 /// The same risks, each of a clock as one of every stream that the clock can harm: a stream that goes by no clock is none of its business.
+/// Clocks that make the time themselves are judged for themselves, and so is what can happen to them where no stream goes by them.
 pub(super) fn of_clocks(view: Ethernet<'_>, risks: Vec<Risk>) -> Vec<Risk> {
     if risks.iter().all(|risk| risk.stream.is_some()) {
         return risks;
@@ -67,7 +68,11 @@ pub(super) fn of_clocks(view: Ethernet<'_>, risks: Vec<Risk>) -> Vec<Risk> {
             }
             (None, _) => clocks.all().collect(),
         };
-        streams.into_iter().map(move |stream| Risk { stream: Some(stream), ..risk.clone() })
+        let is_own = streams.is_empty() && matches!(view.segment.sync, Sync::As6802 | Sync::Gptp);
+        let of_itself = is_own.then(|| risk.clone());
+        of_itself
+            .into_iter()
+            .chain(streams.into_iter().map(move |stream| Risk { stream: Some(stream), ..risk.clone() }))
     };
     risks.into_iter().flat_map(harmed).collect()
 }
