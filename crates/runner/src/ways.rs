@@ -3,14 +3,17 @@
 //! Both engines tell of each hop by itself. Here the hops of a frame become one row at each receiver: sent when its sender
 //! sent it, late when its deadline was over.
 
+mod sent;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_catalog::Prepared;
-use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_core::{AttackKind, DiscardReason, Event, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_plan::{DeadlineKind, HopPlan, Plan, StreamPlan};
 use chronoseal_results::Stays;
 use chronoseal_results::rows::{EventRow, FrameRow, HopRow, OnWayRow, Outcome, RunRows};
 
+use self::sent::{Sent, as_sent};
 use crate::dues::Dues;
 use crate::hops::Hops;
 
@@ -33,68 +36,6 @@ pub(crate) struct Ways {
     away: BTreeMap<NodeId, (SimTime, SimTime)>,
     /// Frames that came to a gateway while it was away: stream, number as far as its bytes tell it, when its hop began, which gateway.
     in_vain: Vec<(StreamId, u64, SimTime, NodeId)>,
-}
-
-/// When senders say they sent which frame, by stream and in time.
-///
-/// A sender that starts anew counts from 0 again: its numbers are told apart by its lives, which stand above [`LIFE_BITS`].
-struct Sent(BTreeMap<StreamId, Vec<(SimTime, u64)>>);
-
-/// No sender numbers so many frames.
-const LIFE_BITS: u32 = 40;
-
-/// The number as its sender gave it.
-const fn as_sent(number: u64) -> u64 {
-    number & ((1 << LIFE_BITS) - 1)
-}
-
-impl Sent {
-    fn of(rows: &RunRows, is_relayed: impl Fn(StreamId) -> bool) -> Self {
-        let mut sent: BTreeMap<StreamId, Vec<(SimTime, u64)>> = BTreeMap::new();
-        for row in rows.events.iter().filter(|row| row.event.kind == EventKind::Sent && is_relayed(row.event.stream)) {
-            sent.entry(row.event.stream).or_default().push((row.time, row.event.sequence));
-        }
-        for frames in sent.values_mut() {
-            frames.sort_by_key(|(time, _)| *time);
-            let (mut life, mut last) = (0, None);
-            for (_, number) in frames {
-                life += u64::from(last.is_some_and(|last| *number <= last));
-                last = Some(*number);
-                *number |= life << LIFE_BITS;
-            }
-        }
-        Self(sent)
-    }
-
-    /// The number of the last frame sent before a time, if that is less than a period ago.
-    fn just_before(&self, stream: StreamId, at: SimTime, period: Duration) -> Option<u64> {
-        let frames = self.0.get(&stream)?;
-        let (sent_at, number) = frames.get(frames.partition_point(|(time, _)| *time <= at).checked_sub(1)?)?;
-        (at - *sent_at < period).then_some(*number)
-    }
-
-    /// The number of the frame sent nearest to a time.
-    fn nearest(&self, stream: StreamId, at: SimTime) -> Option<u64> {
-        let frames = self.0.get(&stream)?;
-        let place = frames.partition_point(|(time, _)| *time <= at);
-        let around = [place.checked_sub(1).and_then(|before| frames.get(before)), frames.get(place)];
-        let distance = |(time, _): &&(SimTime, u64)| (*time - at).as_ps().unsigned_abs();
-        around.into_iter().flatten().min_by_key(distance).map(|(_, number)| *number)
-    }
-
-    /// A number of which a PDU of `len` bytes has only the low bytes, completed to that nearest to what was sent at a time.
-    fn complete(&self, stream: StreamId, len: u32, low: u64, at: SimTime) -> u64 {
-        let bits = 8 * len;
-        let Some(near) = self.nearest(stream, at) else { return low };
-        let life = near - as_sent(near);
-        if bits >= 32 {
-            return life | low;
-        }
-        let near = as_sent(near);
-        let span = 1u64 << bits;
-        let below = near - (near.wrapping_sub(low) % span).min(near);
-        life | if near - below > span / 2 { below + span } else { below }
-    }
 }
 
 impl Ways {
@@ -318,13 +259,16 @@ impl Ways {
         let kept_back = |row: &&EventRow| row.event.kind == EventKind::Attacked(AttackKind::Withhold);
         let keepers: BTreeSet<(StreamId, NodeId)> =
             rows.events.iter().filter(kept_back).map(|row| (row.event.stream, row.node)).collect();
-        rows.on_way.retain_mut(|on_way| {
+        for on_way in &mut rows.on_way {
             if let Some(low) = on_way.sequence.filter(|_| self.is_relayed(on_way.stream)) {
                 let length = plan.streams[on_way.stream.index()].length;
                 on_way.sequence = Some(as_sent(sent.complete(on_way.stream, length, low, on_way.sent_at)));
             }
-            true
-        });
+        }
+        let on_way: BTreeSet<(StreamId, u64)> =
+            rows.on_way.iter().filter_map(|row| Some((row.stream, row.sequence?))).collect();
+        let last = rows.events.iter().map(|row| row.time).max().unwrap_or(SimTime::ZERO);
+        let has_restarted = |gateway: &NodeId| self.away.get(gateway).is_some_and(|(from, _)| *from <= last);
         for ((id, sequence), sent_at) in begun {
             let stream = &plan.streams[id.index()];
             for receiver in &stream.receivers {
@@ -334,20 +278,21 @@ impl Ways {
                 let due = dues.get(&(id, sequence)).copied().unwrap_or(sent_at);
                 let in_it = |gateway: &&NodeId| held.contains(&(id, sequence, **gateway));
                 let before = gateways_before(stream, *receiver);
-                let lost_at = before.iter().filter(in_it).find(|gateway| self.away.contains_key(gateway));
-                if let Some(gateway) = lost_at {
+                let is_on_way = on_way.contains(&(id, as_sent(sequence)));
+                let lost_at = before.iter().filter(in_it).find(|gateway| has_restarted(gateway));
+                if let Some(gateway) = lost_at.filter(|_| !is_on_way) {
                     let outcome = Outcome::Discarded(DiscardReason::Restarted);
                     let row = open_row(id, sequence, stream.sender, *gateway, due, outcome);
                     rows.frames.push(FrameRow { sent_at: Some(sent_at), lost_for: Some(*receiver), ..row });
                     continue;
                 }
                 // Who kept it back does not say which it was.
-                if before.iter().any(|gateway| keepers.contains(&(id, *gateway))) {
+                if !is_on_way && before.iter().any(|gateway| keepers.contains(&(id, *gateway))) {
                     let row = open_row(id, sequence, stream.sender, *receiver, due, Outcome::Missing);
                     rows.frames.push(FrameRow { sent_at: Some(sent_at), ..row });
                     continue;
                 }
-                if before.iter().any(|gateway| in_it(&gateway)) {
+                if !is_on_way && before.iter().any(|gateway| in_it(&gateway)) {
                     rows.on_way.push(OnWayRow { stream: id, sequence: Some(as_sent(sequence)), sent_at });
                 }
                 let row = open_row(id, sequence, stream.sender, *receiver, due, Outcome::Unaccounted);
