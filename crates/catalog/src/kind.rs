@@ -258,6 +258,11 @@ pub trait Describe: Send + Sync {
         false
     }
 
+    /// True if packets of one stream overtake each other, so that a receiver may have several of its messages half.
+    fn overtakes(&self) -> bool {
+        false
+    }
+
     /// True if a node is one of those that a stream is for; others that hear it say nothing of it in rows.
     fn is_for(&self, stream: StreamId, node: NodeId) -> bool {
         let _ = (stream, node);

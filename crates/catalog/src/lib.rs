@@ -50,6 +50,7 @@ pub mod ethernet;
 pub mod gateway;
 mod kind;
 mod kinds;
+pub mod link;
 pub mod protection;
 pub mod radio;
 mod segment_time;
@@ -71,7 +72,7 @@ pub use self::segment_time::SegmentTime;
 pub use self::wire::{Gates, Wire};
 
 /// Every kind of segment there is.
-pub const KINDS: &[&dyn Kind] = &[&can::CanKind, &ethernet::EthernetKind, &radio::RadioKind];
+pub const KINDS: &[&dyn Kind] = &[&can::CanKind, &ethernet::EthernetKind, &radio::RadioKind, &link::LinkKind];
 
 /// How a driver wants its nodes.
 #[derive(Clone, Copy, Debug, Default)]

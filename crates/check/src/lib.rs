@@ -13,11 +13,12 @@ mod certain;
 mod ethernet;
 mod judged;
 mod left_out;
+mod link;
 mod radio;
 mod report;
 
 use chronoseal_catalog::Kinds;
-use chronoseal_plan::{CAN, ETHERNET, Plan, RADIO, SegmentId};
+use chronoseal_plan::{CAN, ETHERNET, LINK, Plan, RADIO, SegmentId};
 use chronoseal_report::{Document, Section, Table, Verdict, Word};
 use chronoseal_runner::versions;
 
@@ -44,7 +45,8 @@ pub struct Checked {
 pub type Page = fn(&Plan, SegmentId) -> Option<Vec<Section>>;
 
 /// The kinds that can be checked, each by its name.
-pub const PAGES: &[(&str, Page)] = &[(ETHERNET, ethernet::page), (CAN, can::page), (RADIO, radio::page)];
+pub const PAGES: &[(&str, Page)] =
+    &[(ETHERNET, ethernet::page), (CAN, can::page), (RADIO, radio::page), (LINK, link::page)];
 
 /// A plan without a segment that can be checked.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

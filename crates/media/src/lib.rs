@@ -6,7 +6,8 @@
 //! The types that matter: the [`medium::Medium`] trait, the seam to a driver, [`topology::Topology`], the segments of a
 //! network as one medium, [`schedule::ScheduleTable`], who may use the wires of a time-triggered cluster when,
 //! [`ethernet::Network`], switches and the links between them, [`port::Port`], the egress of a port by IEEE 802.1Q,
-//! [`recovery::SequenceRecovery`], which tells copies from new frames (802.1CB), [`can::CanBus`], a CAN bus, [`radio::RadioChannel`], a broadcast channel of ITS-G5, and [`host::HostInterface`], what frames pass
+//! [`recovery::SequenceRecovery`], which tells copies from new frames (802.1CB), [`can::CanBus`], a CAN bus, [`radio::RadioChannel`], a broadcast channel of ITS-G5,
+//! [`link::LossyLink`], a link that delays, loses and reorders packets, and [`host::HostInterface`], what frames pass
 //! between a network interface and an application.
 //!
 //! ```
@@ -23,6 +24,7 @@ pub mod can;
 pub mod ethernet;
 pub mod host;
 pub mod line;
+pub mod link;
 pub mod medium;
 pub mod port;
 pub mod psfp;

@@ -12,6 +12,7 @@
 //! - [`container`]: frames in which a gateway has put PDUs of several streams, and what a receiver makes of them.
 //! - [`segmentation::Sender`] and [`segmentation::Receiver`]: messages longer than a CAN frame, as ISO-TP has them.
 //! - [`reassembly::Reassembly`]: messages longer than an Ethernet frame, from their fragments.
+//! - [`udp_station::UdpStation`]: messages as UDP datagrams over a link that loses and reorders packets.
 //! - [`attacker::Attacker`]: forges, changes and repeats frames, on a port of its own or on a station's link, and works on clocks.
 //!
 //! How a stream is protected, and what a kind of station cannot do, is in [`protection`], once for all of them.
@@ -60,6 +61,7 @@ pub mod signal;
 pub mod supervision;
 pub mod sync_client;
 pub mod time_aware;
+pub mod udp_station;
 
 pub use any_node::AnyNode;
 pub use attacker::{Attack, Attacker, AttackerConfig};
@@ -74,3 +76,4 @@ pub use signal::RecordedSignal;
 pub use supervision::SupervisionConfig;
 pub use sync_client::{SyncClient, SyncConfig};
 pub use time_aware::TimeAwareConfig;
+pub use udp_station::{UdpListener, UdpStation, UdpStationConfig, UdpTalker};

@@ -5,7 +5,7 @@
 //! So analysis, engines and reports of a plan need no parser.
 //!
 //! A [`Plan`] is one network of segments, whatever their kinds. What only one kind knows is a [`Facet`], a value whose type the
-//! kind alone names. Code for one kind takes a view: [`Ethernet`], [`Can`] or [`Radio`].
+//! kind alone names. Code for one kind takes a view: [`Ethernet`], [`Can`], [`Radio`] or [`Link`].
 
 mod can;
 mod ethernet;
@@ -13,6 +13,7 @@ mod facet;
 mod gateway;
 mod group_key;
 mod inputs;
+mod link;
 mod node;
 mod plan;
 mod protection;
@@ -30,6 +31,7 @@ pub use facet::Facet;
 pub use gateway::*;
 pub use group_key::*;
 pub use inputs::*;
+pub use link::*;
 pub use node::*;
 pub use plan::*;
 pub use protection::*;

@@ -9,7 +9,10 @@ use chronoseal_sim::FrameContext;
 
 /// The messages that nodes have half.
 #[derive(Default)]
-pub(crate) struct Messages(BTreeMap<(StreamId, NodeId), Begun>);
+pub(crate) struct Messages(BTreeMap<(StreamId, NodeId, Which), Begun>);
+
+/// Which message of a stream, where a receiver may have several half; else there is one.
+type Which = Option<u64>;
 
 /// The first frame of a message.
 pub(crate) struct Begun {
@@ -34,7 +37,7 @@ pub(crate) enum About {
 impl Messages {
     /// Those of which the rest has not come, with their streams and receivers.
     pub(crate) fn into_open(self) -> impl Iterator<Item = ((StreamId, NodeId), Begun)> {
-        self.0.into_iter()
+        self.0.into_iter().map(|((stream, node, _), begun)| ((stream, node), begun))
     }
 
     /// What an event is about.
@@ -45,7 +48,7 @@ impl Messages {
         event: &Event,
         frame: Option<&FrameContext<'_>>,
     ) -> About {
-        let key = (event.stream, node);
+        let key = (event.stream, node, self.which(describers, event, frame));
         match (event.kind, frame) {
             (EventKind::TransferBegan, Some(frame)) => {
                 let bytes = frame.bytes.to_vec();
@@ -94,5 +97,15 @@ impl Messages {
             }
             _ => About::Frame,
         }
+    }
+
+    /// Which message an event is about. A message that ends without a frame is one of those that have begun.
+    fn which(&self, describers: &[Box<dyn Describe>], event: &Event, frame: Option<&FrameContext<'_>>) -> Which {
+        let overtakes = |segment: u16| describers[usize::from(segment)].overtakes();
+        let is_several = match frame {
+            Some(frame) => overtakes(frame.label.segment),
+            None => self.0.keys().any(|(stream, _, which)| *stream == event.stream && which.is_some()),
+        };
+        is_several.then_some(event.sequence)
     }
 }

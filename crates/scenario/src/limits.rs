@@ -1,6 +1,6 @@
 //! The largest things a scenario may ask for. Beyond them lies a typing error, or a run nobody waits for.
 
-use chronoseal_core::{Duration, Ppm, Rate};
+use chronoseal_core::{Bytes, Duration, Ppm, Rate};
 
 /// Length of a scenario file `[byte]`.
 pub const FILE_LEN_MAX: usize = 4_000_000;
@@ -52,6 +52,10 @@ pub const SEGMENTED_LEN_MAX: u32 = 65_535;
 pub const SEGMENTED_WAIT_MAX: Duration = Duration::from_s(1);
 /// Longest wait for the rest of a message in fragments of IPv4 (RFC 1122 §3.3.2).
 pub const REASSEMBLY_TIMEOUT_MAX: Duration = Duration::from_s(120);
+/// Shortest of the longest packets of a link (RFC 791 §3.2).
+pub const MTU_MIN: Bytes = Bytes(68);
+/// Longest packet: what an Ethernet frame carries.
+pub const MTU_MAX: Bytes = Bytes(1_500);
 /// Sets of identifiers that a gateway passes on whole.
 pub const BRIDGES_MAX: u32 = 64;
 /// Changes of a group: what an orchestrator can have before it, and the first key is one of that.

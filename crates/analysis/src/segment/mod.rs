@@ -43,6 +43,7 @@ mod ethernet;
 mod exchange;
 mod host;
 mod line;
+mod link;
 pub mod load;
 mod losses;
 pub mod processor;
@@ -69,6 +70,7 @@ pub use ethernet::stream_filters::{FilterReason, FilterRisk};
 pub use ethernet::threats::{Harm, ThreatRisk};
 pub use ethernet::time_aware::Unsteady;
 pub use host::HostFrame;
+pub use link::LinkBounds;
 pub use load::{LinkLoad, Share};
 pub use losses::{Cause, Direction, Risk, SkewRemedy};
 pub use processor::{Jobs, ScheduledJob, processor_shares};
@@ -182,7 +184,7 @@ pub trait SegmentBounds: Sync {
 }
 
 /// Every kind whose hops can be bounded.
-pub const BOUNDS: &[&dyn SegmentBounds] = &[&EthernetBounds, &CanBounds, &RadioBounds];
+pub const BOUNDS: &[&dyn SegmentBounds] = &[&EthernetBounds, &CanBounds, &RadioBounds, &LinkBounds];
 
 /// When something can happen to a frame, counted from the instant at which the frame is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -256,6 +258,24 @@ pub enum Why {
     /// On the air a frame may be lost, and may wait as long as others send.
     #[error("not bounded: radio")]
     Radio,
+    /// The law of a link's delay has no end.
+    #[error("not bounded: the delay of the link has a law without an end; a run gives percentiles")]
+    EndlessDelay,
+    /// A link can lose a message.
+    #[error(
+        "not bounded: the link loses packets, so a message may never come; a run gives the share and the percentiles"
+    )]
+    LossyLink,
+    /// A link's queue can be too short for what comes at once.
+    #[error(
+        "not bounded: {needed} packets can wait at `queue = \"{queue} frames\"`, so some may be refused; write a longer queue"
+    )]
+    ShortQueue {
+        /// At once, at most.
+        needed: u64,
+        /// As the segment has it.
+        queue: u32,
+    },
     /// Its asynchronous shapers let less through than is sent.
     #[error(
         "its asynchronous shapers hold it to a smaller bucket than it fills, late frames counted, so that frames wait in them for an unknown time: write a `committed` rate and burst that hold all that comes"

@@ -128,6 +128,8 @@ pub enum DiscardReason {
     FrameCheckError,
     /// The node that held it, or that it came to, started anew.
     Restarted,
+    /// It was lost on the way over a lossy link.
+    LostOnLink,
 }
 
 /// Which mechanism stopped a frame.
@@ -147,7 +149,7 @@ pub enum StoppedBy {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 62] = [
+    pub const ALL: [Self; 63] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -210,6 +212,7 @@ impl DiscardReason {
         Self::Untagged,
         Self::FrameCheckError,
         Self::Restarted,
+        Self::LostOnLink,
     ];
 
     /// The mechanism this reason belongs to.
@@ -276,7 +279,8 @@ impl DiscardReason {
             | Self::MeteredYellow
             | Self::MeteredRed
             | Self::AllFramesMarkedRed
-            | Self::Restarted => StoppedBy::Capacity,
+            | Self::Restarted
+            | Self::LostOnLink => StoppedBy::Capacity,
         }
     }
 
@@ -345,6 +349,7 @@ impl DiscardReason {
             Self::Untagged => "untagged",
             Self::FrameCheckError => "frame-check-error",
             Self::Restarted => "restarted",
+            Self::LostOnLink => "lost-on-link",
         }
     }
 }

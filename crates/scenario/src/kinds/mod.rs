@@ -6,6 +6,7 @@
 pub mod can;
 mod context;
 pub mod ethernet;
+pub mod link;
 pub mod radio;
 mod request;
 
@@ -28,7 +29,7 @@ use crate::problem::Code;
 /// The kinds that a scenario can have. One table at one address, by which it is recognised, whatever crate names it.
 pub static KINDS: &[&dyn SegmentKind] = &BUILT_IN;
 
-static BUILT_IN: [&dyn SegmentKind; 3] = [&can::CanKind, &ethernet::EthernetKind, &radio::RadioKind];
+static BUILT_IN: [&dyn SegmentKind; 4] = [&can::CanKind, &ethernet::EthernetKind, &radio::RadioKind, &link::LinkKind];
 
 /// A kind of segment.
 pub trait SegmentKind: Sync {

@@ -13,6 +13,7 @@ const REDUNDANCY_GUIDE: &str = include_str!("../../../../docs/guide/redundancy.m
 const POLICING_GUIDE: &str = include_str!("../../../../docs/guide/policing.md");
 const CLOCKS_GUIDE: &str = include_str!("../../../../docs/guide/clocks.md");
 const MACSEC_GUIDE: &str = include_str!("../../../../docs/guide/macsec.md");
+const LINK_GUIDE: &str = include_str!("../../../../docs/guide/link.md");
 const RADIO_GUIDE: &str = include_str!("../../../../docs/guide/radio.md");
 const SCHEMA: &str = include_str!("../../../../docs/reference/scenario.schema.json");
 
@@ -157,6 +158,7 @@ fn every_key_is_explained_in_the_guide() {
         let is_explained = GUIDE.contains(&quoted)
             || CLOCKS_GUIDE.contains(&quoted)
             || MACSEC_GUIDE.contains(&quoted)
+            || LINK_GUIDE.contains(&quoted)
             || RADIO_GUIDE.contains(&quoted)
             || CLASSES_GUIDE.contains(&quoted)
             || REDUNDANCY_GUIDE.contains(&quoted)

@@ -14,6 +14,7 @@ mod import;
 mod import_can;
 mod import_routes;
 mod inputs;
+mod link;
 mod macsec;
 mod merging;
 mod networks;

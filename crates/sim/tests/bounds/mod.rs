@@ -10,6 +10,7 @@ mod collected;
 mod gated;
 mod gated_clusters;
 mod integration;
+mod links;
 mod network_clusters;
 mod order;
 mod ports;

@@ -1,0 +1,103 @@
+//! Hops on a lossy link.
+
+use chronoseal_core::{Duration, NodeId, StreamId, Work};
+use chronoseal_media::schedule::ScheduleTable;
+use chronoseal_plan::{HopPlan, LINK, Link, LinkHop, Plan, SegmentId, StreamPlan};
+
+use super::demand::{Load, Periodic};
+use super::{Arrivals, HopBound, LinkLoad, SegmentBounds, Share, Why, without_bound};
+
+/// What messages take at most on a link whose delay has an end and which loses nothing: all that can be in their sender's queue, and
+/// the longest delay. In strict order a packet waits for those before it, whose delay ends no later than its own can.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkBounds;
+
+impl SegmentBounds for LinkBounds {
+    fn kind(&self) -> &'static str {
+        LINK
+    }
+
+    fn authentication(&self, _: &Plan, _: StreamId, _: &HopPlan) -> Option<Work> {
+        // Nobody seals or opens messages there.
+        None
+    }
+
+    fn gives_up_after(&self, _: &StreamPlan, hop: &HopPlan) -> Option<(Duration, Duration)> {
+        let LinkHop { cut, timeout } = hop.facet.get()?;
+        (cut.fragments() > 1).then_some((*timeout, Duration::ZERO))
+    }
+
+    fn loads(&self, plan: &Plan, segment: SegmentId) -> Vec<LinkLoad> {
+        let Some(view) = Link::of(plan, segment) else { return Vec::new() };
+        let load = |from: NodeId| {
+            let mut share = Share::default();
+            for (_, stream, _, facet) in sent_by(view, from) {
+                share.add(view.sending_time(facet), stream.period);
+            }
+            LinkLoad { ends: Some([from, view.node()]), share }
+        };
+        senders(view).into_iter().map(load).collect()
+    }
+
+    fn bounds(&self, plan: &Plan, segment: SegmentId, _: Option<&ScheduleTable>, arrivals: &Arrivals) -> Vec<HopBound> {
+        let Some(view) = Link::of(plan, segment) else {
+            return without_bound(plan, segment, Why::UnknownKind(plan.segments[segment.index()].kind));
+        };
+        let laws = &view.segment.laws;
+        let longest = match laws.delay.max() {
+            _ if laws.loses() => return without_bound(plan, segment, Why::LossyLink),
+            None => return without_bound(plan, segment, Why::EndlessDelay),
+            Some(longest) => longest,
+        };
+        let mut bounds = Vec::new();
+        for from in senders(view) {
+            let queue = queue(view, from, arrivals);
+            for (id, _, hop, facet) in sent_by(view, from) {
+                let driver = plan.nodes[from.index()].driver;
+                let received = queue.and_then(|waits| {
+                    let sent = arrivals.at(id, segment).at?;
+                    let at_least = driver.min + view.sending_time(facet) + laws.delay.min();
+                    Ok(sent.later(at_least, driver.max * facet.cut.fragments() as i64 + waits + longest))
+                });
+                bounds.extend(hop.to.iter().map(|node| HopBound { stream: id, receiver: *node, received }));
+            }
+        }
+        bounds
+    }
+}
+
+/// A stream of a link with its way over it.
+type OnLink<'p> = (StreamId, &'p StreamPlan, &'p HopPlan, &'p LinkHop);
+
+/// What a station sends.
+fn sent_by(view: Link<'_>, from: NodeId) -> impl Iterator<Item = OnLink<'_>> {
+    view.streams().filter(move |(_, _, hop, _)| hop.from == from)
+}
+
+/// Who sends on a link, in order.
+fn senders(view: Link<'_>) -> Vec<NodeId> {
+    let mut senders: Vec<NodeId> = view.streams().map(|(_, _, hop, _)| hop.from).collect();
+    senders.sort_unstable();
+    senders.dedup();
+    senders
+}
+
+/// How long a sender's queue is never empty at most, so that whatever is in it has left.
+fn queue(view: Link<'_>, from: NodeId, arrivals: &Arrivals) -> Result<Duration, Why> {
+    let driver = view.plan.nodes[from.index()].driver;
+    let mut load = Load::default();
+    let mut fragments = Vec::new();
+    for (id, _, _, facet) in sent_by(view, from) {
+        let arrival = arrivals.at(id, view.id);
+        let packets = facet.cut.fragments() as i64;
+        let jitter = arrival.at?.jitter() + driver.max * packets - driver.min;
+        load.periodic.push(Periodic { period: arrival.distance, jitter, cost: view.sending_time(facet) });
+        fragments.push(packets);
+    }
+    let busy = load.busy_period()?;
+    // None is there longer than that, so that no more are there than can come in that time.
+    let packets = load.periodic.iter().zip(fragments).map(|(one, packets)| one.count(busy) * packets);
+    let needed = packets.sum::<i64>().unsigned_abs();
+    let queue = view.segment.laws.queue;
+    if needed > u64::from(queue) { Err(Why::ShortQueue { needed, queue }) } else { Ok(busy) }
+}

@@ -1,0 +1,93 @@
+//! What a packet on a lossy link is.
+
+use chronoseal_core::{MessagePart, NodeId, SimTime, StreamId};
+use chronoseal_plan::Link;
+use chronoseal_wire::ethernet::{Frame, TypeOrLength};
+use chronoseal_wire::ipv4::{Address, ETHERTYPE_IPV4, PROTOCOL_UDP, Packet};
+use chronoseal_wire::test_bed_header::TestBedHeader;
+use chronoseal_wire::{udp, virtual_link};
+
+use crate::{Describe, Description};
+
+/// Knows the packets of a link by the group that they are sent to.
+#[derive(Clone, Debug)]
+pub(super) struct Describer {
+    /// The group, the stream and who sends it.
+    known: Vec<(Address, StreamId, NodeId)>,
+    loses: bool,
+}
+
+impl Describer {
+    pub(super) fn new(view: Link<'_>) -> Self {
+        let known = view.streams().map(|(id, _, hop, _)| (virtual_link::stream_ip(id), id, hop.from));
+        Self { known: known.collect(), loses: view.segment.laws.loses() }
+    }
+
+    fn known(&self, packet: &Packet<'_>) -> Option<(StreamId, NodeId)> {
+        let is_it = |(group, ..): &&(Address, _, _)| *group == packet.destination;
+        self.known.iter().find(is_it).map(|(_, stream, sender)| (*stream, *sender))
+    }
+}
+
+/// The UDP packet in a frame.
+fn packet(bytes: &[u8]) -> Option<Packet<'_>> {
+    let frame = Frame::new_checked(bytes).ok()?;
+    if frame.type_or_length() != TypeOrLength::EtherType(ETHERTYPE_IPV4) {
+        return None;
+    }
+    // The payload of the frame outlives the view of it.
+    let header_len = bytes.len() - frame.payload().len();
+    Packet::parse(&bytes[header_len..]).ok().filter(|packet| packet.protocol == PROTOCOL_UDP)
+}
+
+impl Describe for Describer {
+    fn stream_of(&self, bytes: &[u8]) -> StreamId {
+        packet(bytes).and_then(|packet| self.known(&packet)).map_or(StreamId::NONE, |(stream, _)| stream)
+    }
+
+    fn part(&self, bytes: &[u8]) -> MessagePart {
+        match packet(bytes) {
+            Some(packet) if packet.is_whole() => MessagePart::Whole,
+            Some(packet) if packet.offset == 0 => MessagePart::Begins,
+            Some(_) => MessagePart::Continues,
+            None => MessagePart::Whole,
+        }
+    }
+
+    fn overtakes(&self) -> bool {
+        true
+    }
+
+    fn describe(&self, bytes: &[u8], sent_at: SimTime) -> Description {
+        let packet = packet(bytes);
+        let known = packet.as_ref().and_then(|packet| self.known(packet));
+        let front = packet.filter(|packet| packet.offset == 0).and_then(|packet| packet.data.get(udp::HEADER_LEN..));
+        let sequence = front.and_then(|data| TestBedHeader::parse(data).ok()).map(|header| header.sequence.into());
+        Description {
+            stream: known.map_or(StreamId::NONE, |(stream, _)| stream),
+            sequence,
+            sender: known.map(|(_, sender)| sender),
+            cycle_start: sent_at,
+            slot_start: None,
+            leaves_by: None,
+            received_by: None,
+            is_received_when_checked: true,
+        }
+    }
+
+    fn payload_len(&self, bytes: &[u8]) -> u64 {
+        packet(bytes).map_or(0, |packet| packet.data.len() as u64)
+    }
+
+    fn is_judged(&self, _: StreamId) -> bool {
+        false
+    }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    fn loses_frames(&self) -> bool {
+        self.loses
+    }
+}

@@ -1,0 +1,159 @@
+//! A lossy link and the stations on it, which exchange messages by UDP.
+
+mod describe;
+
+use chronoseal_analysis::Infeasible;
+use chronoseal_core::{Node, NodeId};
+use chronoseal_media::link::{DelayLaw, LinkConfig, Loss, LossyLink, Order};
+use chronoseal_media::medium::{Attachment, Medium};
+use chronoseal_nodes::gateway::Stack;
+use chronoseal_nodes::udp_station::{UdpListener, UdpStation, UdpStationConfig, UdpTalker};
+use chronoseal_plan::{Facet, LINK, Link, LinkSegment, Plan, SegmentId};
+
+use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, fill, pace};
+
+/// LINKTYPE_ETHERNET.
+const LINK_TYPE: u16 = 1;
+
+/// The row of lossy links.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkKind;
+
+/// A segment of this kind.
+fn view_of<'p>(prepared: &Prepared<'p>, segment: SegmentId) -> Link<'p> {
+    Link::of(prepared.plan(), segment).expect("a row is asked for segments of its own kind")
+}
+
+/// What a station sends and receives on a segment.
+fn config(view: Link<'_>, node: NodeId) -> UdpStationConfig {
+    let mut config = UdpStationConfig { node, talkers: Vec::new(), listeners: Vec::new() };
+    for (id, stream, hop, facet) in view.streams() {
+        if hop.from == node {
+            config.talkers.push(UdpTalker {
+                stream: id,
+                phase: stream.offset.unwrap_or_default(),
+                pace: pace(view.plan, stream),
+                cut: facet.cut,
+                fill: fill(view.plan, id, stream.length as usize),
+            });
+        }
+        if hop.to.contains(&node) {
+            let (cut, timeout) = (facet.cut, facet.timeout);
+            config.listeners.push(UdpListener { stream: id, sender: hop.from, cut, timeout });
+        }
+    }
+    config
+}
+
+impl Kind for LinkKind {
+    fn name(&self) -> &'static str {
+        LINK
+    }
+
+    fn prepare(&self, _: &Plan, _: SegmentId) -> Result<Facet, Box<Infeasible>> {
+        // Nothing has to be worked out before a run.
+        Ok(Facet::new(()))
+    }
+
+    fn medium(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        guests: &[Attachment],
+    ) -> Result<Box<dyn Medium + Send>, BuildError> {
+        let view = view_of(prepared, segment);
+        let stations = view.plan.node_ids().filter_map(|id| prepared.attachment(id, segment));
+        let mut groups = vec![Vec::new(); view.plan.streams.len()];
+        for (id, _, hop, _) in view.streams() {
+            groups[id.index()] = hop.to.clone();
+        }
+        Ok(Box::new(LossyLink::new(LinkConfig {
+            ends: stations.chain(guests.iter().copied()).collect(),
+            groups,
+            node: view.node(),
+            laws: view.segment.laws.clone(),
+            seed: view.plan.seed,
+            number: segment.0,
+        })))
+    }
+
+    fn station(
+        &self,
+        prepared: &Prepared<'_>,
+        segment: SegmentId,
+        node: NodeId,
+        _: BuildOptions,
+    ) -> Result<Box<dyn Node + Send>, BuildError> {
+        Ok(Box::new(UdpStation::new(config(view_of(prepared, segment), node))))
+    }
+
+    fn stack(
+        &self,
+        _: &Prepared<'_>,
+        _: SegmentId,
+        node: NodeId,
+        _: BuildOptions,
+    ) -> Result<Box<dyn Stack + Send>, BuildError> {
+        // A scenario in which a gateway would need one is refused.
+        Err(BuildError::UnknownNode(node))
+    }
+
+    fn attacker(&self, _: &Prepared<'_>, _: SegmentId, node: NodeId) -> Result<Box<dyn Node + Send>, BuildError> {
+        Err(BuildError::Attack(node))
+    }
+
+    fn describer(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Box<dyn Describe> {
+        Box::new(describe::Describer::new(view_of(prepared, segment)))
+    }
+
+    fn live_link(&self) -> LiveLink {
+        LiveLink::Tap
+    }
+
+    fn live_refusal(&self, _: &Prepared<'_>, _: SegmentId) -> Option<String> {
+        Some("a lossy link does not run live yet; leave `--engine live` out, and it is simulated".into())
+    }
+
+    fn link_type(&self) -> u16 {
+        LINK_TYPE
+    }
+
+    fn properties(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(&'static str, String)> {
+        let LinkSegment { profile, laws, mtu } = view_of(prepared, segment).segment;
+        let (mean, deviation) = laws.delay.moments_ns();
+        let mut properties = vec![
+            ("profile", profile.unwrap_or("localhost").to_owned()),
+            ("rate", laws.rate.map_or_else(|| "none".to_owned(), |rate| rate.to_string())),
+            ("queue", format!("{} frames", laws.queue)),
+            ("delay", delay(&laws.delay)),
+            ("delay, mean and deviation of what comes", format!("{:.3} us, {:.3} us", mean / 1e3, deviation / 1e3)),
+            ("loss", loss(laws.loss)),
+            ("order", if laws.order == Order::Strict { "strict" } else { "as delayed" }.to_owned()),
+            ("longest packet", format!("{mtu}B")),
+        ];
+        let shares = [("duplicates", laws.duplicate), ("altered", laws.corrupt)];
+        properties
+            .extend(shares.iter().filter(|(_, share)| *share > 0.0).map(|(name, share)| (*name, percent(*share))));
+        properties
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e6).round() / 1e4)
+}
+
+fn delay(law: &DelayLaw) -> String {
+    match law {
+        DelayLaw::Constant(delay) => delay.to_string(),
+        DelayLaw::Uniform { min, max } => format!("{min} to {max}"),
+        DelayLaw::Normal { mean, deviation } => format!("normal, {mean} and {deviation}, clamped at zero"),
+        DelayLaw::Recorded(delays) => format!("{} recorded delays", delays.len()),
+    }
+}
+
+fn loss(loss: Loss) -> String {
+    match loss {
+        Loss::Independent(share) => percent(share),
+        Loss::GilbertElliott { .. } => format!("{} in bursts (Gilbert-Elliott)", percent(loss.share())),
+    }
+}

@@ -1,0 +1,48 @@
+//! What is to be known of a lossy link.
+
+use chronoseal_analysis::segment::{BOUNDS, SegmentBounds};
+use chronoseal_plan::{Link, Plan, SegmentId};
+use chronoseal_report::{Block, Cell, Section, Table};
+
+/// The messages on a link, and what each sender asks of it.
+pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
+    let view = Link::of(plan, segment)?;
+    let laws = &view.segment.laws;
+    let (mean, deviation) = laws.delay.moments_ns();
+    let text = format!(
+        "Delays have a mean of {:.3} ms and a deviation of {:.3} ms; {:.2} % of packets never come.",
+        mean / 1e6,
+        deviation / 1e6,
+        laws.loss.share() * 100.0,
+    );
+    let mut messages = Table::new("Messages")
+        .words("stream")
+        .numbers("message", "B")
+        .numbers("packets", "")
+        .numbers("at the rate", "us")
+        .numbers("all of it comes", "%");
+    for (_, stream, _, facet) in view.streams() {
+        let packets = facet.cut.fragments();
+        let whole = (1.0 - laws.loss.share()).powi(packets as i32) * 100.0;
+        messages.push(vec![
+            Cell::text(&stream.name),
+            Cell::count(stream.length.into()),
+            Cell::count(packets as u64),
+            Cell::number(view.sending_time(facet).as_us_f64(), 3),
+            Cell::number(whole, 2),
+        ]);
+    }
+    let mut section = Section::new("Link").with(Block::Text(text)).with(Block::Table(messages));
+    let row: &&dyn SegmentBounds = BOUNDS.iter().find(|row| row.kind() == plan.segments[segment.index()].kind)?;
+    let loads = row.loads(plan, segment);
+    if laws.rate.is_some() && !loads.is_empty() {
+        let mut table =
+            Table::new("What each station sends, of what the link carries").words("station").numbers("load", "%");
+        for load in loads {
+            let from = load.ends.map_or_else(String::new, |[from, _]| plan.node_name(from));
+            table.push(vec![Cell::text(from), Cell::number(load.share.ppm() as f64 / 1e4, 1)]);
+        }
+        section = section.with(Block::Table(table));
+    }
+    Some(vec![section])
+}

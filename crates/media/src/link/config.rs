@@ -1,0 +1,109 @@
+//! What a lossy link is built from.
+
+use chronoseal_core::{Duration, NodeId, Rate};
+use chronoseal_wire::ethernet::FRAME_LEN_MIN;
+
+use super::law::DelayLaw;
+use crate::medium::Attachment;
+
+/// Most packets that may wait at an interface.
+pub const QUEUE_MAX: u32 = 1_000_000;
+
+/// A link and who is on it.
+#[derive(Clone, Debug)]
+pub struct LinkConfig {
+    /// Its ends. What one of them sends is for the others that the packet names.
+    pub ends: Vec<Attachment>,
+    /// The receivers of each stream, by its number: who has the address
+    /// [`stream_ip`](chronoseal_wire::virtual_link::stream_ip).
+    pub groups: Vec<Vec<NodeId>>,
+    /// The node that throws packets away: the link itself.
+    pub node: NodeId,
+    /// What it does to packets.
+    pub laws: LinkLaws,
+    /// Of all draws.
+    pub seed: u64,
+    /// Another one for each link of a network.
+    pub number: u16,
+}
+
+/// What a link does to packets, in each direction alike.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinkLaws {
+    /// What each interface sends with; `None`: a packet takes no time there.
+    pub rate: Option<Rate>,
+    /// Packets that may wait at an interface, the one that is being sent included.
+    pub queue: u32,
+    /// What a packet takes on the way.
+    pub delay: DelayLaw,
+    /// Which packets never come.
+    pub loss: Loss,
+    /// The probability that a packet comes twice.
+    pub duplicate: f64,
+    /// The probability that one bit of a packet comes altered.
+    pub corrupt: f64,
+    /// Whether packets may overtake each other.
+    pub order: Order,
+}
+
+/// Preamble, checksum and the gap behind a frame `[byte]`: what a packet takes on the wire beside its frame (IEEE 802.3).
+const WIRE_OVERHEAD: u64 = 24;
+
+impl LinkLaws {
+    /// What a frame takes at the rate of an interface, with all that a wire adds to it.
+    pub fn sending_time(&self, frame_len: u64) -> Duration {
+        self.rate.map_or(Duration::ZERO, |rate| {
+            let bits = u128::from((frame_len.max(FRAME_LEN_MIN as u64) + WIRE_OVERHEAD) * 8);
+            // Rounded up: no frame is faster than the rate.
+            Duration::from_ps((bits * 1_000_000_000_000).div_ceil(u128::from(rate.0.max(1))) as i64)
+        })
+    }
+
+    /// True if packets can get lost on the way, or come altered, which is as bad.
+    pub fn loses(&self) -> bool {
+        self.loss.share() > 0.0 || self.corrupt > 0.0
+    }
+}
+
+/// Which packets a link loses on the way.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Loss {
+    /// Each with the same probability.
+    Independent(f64),
+    /// In bursts: a channel is good or bad, and changes from packet to packet (Gilbert 1960, Elliott 1963). Each stream of a sender has
+    /// a channel of its own, so that its losses do not depend on what others send.
+    GilbertElliott {
+        /// The probability that a good channel is bad at the next packet.
+        to_bad: f64,
+        /// The probability that a bad channel is good at the next packet.
+        to_good: f64,
+        /// The probability that a good channel loses a packet.
+        good: f64,
+        /// The probability that a bad channel loses a packet.
+        bad: f64,
+    },
+}
+
+impl Loss {
+    /// The part of all packets that is lost in the long run.
+    pub fn share(&self) -> f64 {
+        match *self {
+            Self::Independent(share) => share,
+            Self::GilbertElliott { to_bad, to_good, good, bad } => {
+                // A channel that never changes stays good.
+                let in_bad = if to_bad > 0.0 { to_bad / (to_bad + to_good) } else { 0.0 };
+                good * (1.0 - in_bad) + bad * in_bad
+            }
+        }
+    }
+}
+
+/// Whether packets of one sender may overtake each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Order {
+    /// Each comes when its delay is over, whatever was sent before it.
+    #[default]
+    AsDelayed,
+    /// None comes before one that was sent before it: it waits for that.
+    Strict,
+}

@@ -1,0 +1,201 @@
+//! The link, and the seam to a driver.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use chronoseal_core::{DiscardReason, Event, EventKind, NodeId, Priority, SimTime, StreamId};
+use chronoseal_wire::ethernet::{Frame, HEADER_LEN, TypeOrLength};
+use chronoseal_wire::ipv4::{ETHERTYPE_IPV4, Packet};
+use chronoseal_wire::virtual_link::{station_ip, stream_ip};
+
+use super::config::{LinkConfig, Order};
+use super::draws::Draws;
+use super::name::{Name, Namer};
+use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer, Series};
+
+/// A lossy link.
+pub struct LossyLink {
+    config: LinkConfig,
+    interfaces: Vec<Interface>,
+    /// By the number of its timer.
+    under_way: BTreeMap<u32, Flight>,
+    next: u32,
+    counts: Counts,
+}
+
+/// Where one of the ends sends.
+struct Interface {
+    end: Attachment,
+    namer: Namer,
+    draws: Draws,
+    /// When each packet that was taken has left, the earliest first.
+    leaving: VecDeque<SimTime>,
+    /// When the last packet in order arrives.
+    last_arrival: SimTime,
+}
+
+/// A packet on its way.
+struct Flight {
+    frame: FrameId,
+    to: Vec<Attachment>,
+}
+
+#[derive(Default)]
+struct Counts {
+    carried: i64,
+    lost: i64,
+    queue_full: i64,
+    doubled: i64,
+    altered: i64,
+    overtaken: i64,
+    bytes: i64,
+}
+
+impl LossyLink {
+    /// A link on which nothing is on its way.
+    pub fn new(config: LinkConfig) -> Self {
+        let interface = |end: &Attachment| Interface {
+            end: *end,
+            namer: Namer::default(),
+            draws: Draws::new(&config, end.node),
+            leaving: VecDeque::new(),
+            last_arrival: SimTime::ZERO,
+        };
+        let interfaces = config.ends.iter().map(interface).collect();
+        Self { config, interfaces, under_way: BTreeMap::new(), next: 0, counts: Counts::default() }
+    }
+
+    /// Who is to get a frame: the node or the group that its packet names, or all others.
+    fn receivers(&self, from: Attachment, bytes: &[u8]) -> Vec<Attachment> {
+        let others = || self.config.ends.iter().copied().filter(|end| *end != from);
+        let packet = Frame::new_checked(bytes)
+            .ok()
+            .filter(|frame| frame.type_or_length() == TypeOrLength::EtherType(ETHERTYPE_IPV4))
+            .and_then(|frame| Packet::parse(frame.payload()).ok().map(|packet| packet.destination));
+        let Some(destination) = packet else { return others().collect() };
+        if let Some(end) = others().find(|end| station_ip(end.node) == destination) {
+            return vec![end];
+        }
+        let group = self
+            .config
+            .groups
+            .iter()
+            .enumerate()
+            .find(|(stream, _)| stream_ip(StreamId(*stream as u16)) == destination);
+        match group {
+            Some((_, nodes)) => others().filter(|end| nodes.contains(&end.node)).collect(),
+            None => others().collect(),
+        }
+    }
+
+    fn fly(&mut self, at: SimTime, flight: Flight, out: &mut Vec<MediumOutput>) {
+        let number = self.next;
+        self.next = self.next.wrapping_add(1);
+        self.under_way.insert(number, flight);
+        out.push(MediumOutput::Timer { at, timer: MediumTimer::new(number) });
+    }
+}
+
+/// The node that throws a packet away, and why.
+fn lost(node: NodeId, name: Name, reason: DiscardReason, frame: FrameId) -> MediumOutput {
+    MediumOutput::Discard { node, event: Event::of(EventKind::Discarded(reason), name.stream, name.sequence), frame }
+}
+
+impl Medium for LossyLink {
+    fn start(&mut self, _: SimTime, _: &mut FrameStore, _: &mut Vec<MediumOutput>) {}
+
+    fn handle_frame(
+        &mut self,
+        now: SimTime,
+        from: Attachment,
+        _: Priority,
+        frame: FrameId,
+        frames: &mut FrameStore,
+        out: &mut Vec<MediumOutput>,
+    ) {
+        let to = self.receivers(from, frames.bytes(frame));
+        let sending = self.config.laws.sending_time(frames.len_of(frame));
+        let Some(interface) = self.interfaces.iter_mut().find(|interface| interface.end == from) else {
+            frames.release(frame);
+            return;
+        };
+        let name = interface.namer.name(frames.bytes(frame));
+        while interface.leaving.front().is_some_and(|left| *left <= now) {
+            interface.leaving.pop_front();
+        }
+        if interface.leaving.len() >= self.config.laws.queue as usize {
+            self.counts.queue_full += 1;
+            out.push(lost(self.config.node, name, DiscardReason::QueueFull, frame));
+            return;
+        }
+        let left_at = interface.leaving.back().map_or(now, |left| (*left).max(now)) + sending;
+        interface.leaving.push_back(left_at);
+        frames.label_mut(frame).arrived_at.get_or_insert(left_at);
+        let fate = interface.draws.fate(name);
+        self.counts.bytes += frames.len_of(frame) as i64;
+        if fate.is_lost || to.is_empty() {
+            self.counts.lost += i64::from(fate.is_lost);
+            let reason = if fate.is_lost { DiscardReason::LostOnLink } else { DiscardReason::UnknownStream };
+            out.push(lost(self.config.node, name, reason, frame));
+            return;
+        }
+        let mut arrival = left_at + fate.delay;
+        if arrival < interface.last_arrival {
+            match self.config.laws.order {
+                Order::Strict => arrival = interface.last_arrival,
+                Order::AsDelayed => self.counts.overtaken += 1,
+            }
+        }
+        interface.last_arrival = interface.last_arrival.max(arrival);
+        let copy = fate.copy.map(|delay| {
+            self.counts.doubled += 1;
+            let at = match self.config.laws.order {
+                Order::Strict => (left_at + delay).max(arrival),
+                Order::AsDelayed => left_at + delay,
+            };
+            interface.last_arrival = interface.last_arrival.max(at);
+            (at, Flight { frame: frames.duplicate(frame), to: to.clone() })
+        });
+        if let Some(bit) = fate.altered {
+            self.counts.altered += 1;
+            alter(frames, frame, bit);
+        }
+        self.fly(arrival, Flight { frame, to }, out);
+        if let Some((at, flight)) = copy {
+            self.fly(at, flight, out);
+        }
+    }
+
+    fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        let Some(Flight { frame, to }) = self.under_way.remove(&timer.number) else { return };
+        self.counts.carried += 1;
+        for (place, end) in to.iter().enumerate() {
+            if place > 0 {
+                frames.retain(frame);
+            }
+            out.push(MediumOutput::Deliver { to: *end, frame, departed_at: now });
+        }
+    }
+
+    fn series(&self) -> Vec<Series> {
+        let Counts { carried, lost, queue_full, doubled, altered, overtaken, bytes } = self.counts;
+        vec![
+            Series::total("frames", "frames", carried),
+            Series::total("data", "bytes", bytes),
+            Series::total("lost on the way", "frames", lost),
+            Series::total("refused by a full queue", "frames", queue_full),
+            Series::total("doubled", "frames", doubled),
+            Series::total("altered", "frames", altered),
+            Series::total("overtaken by one sent later", "frames", overtaken),
+        ]
+    }
+}
+
+/// Turns a bit of what a frame carries.
+fn alter(frames: &mut FrameStore, frame: FrameId, place: u64) {
+    let len = frames.len_of(frame) as usize;
+    let bits = (len.saturating_sub(HEADER_LEN) * 8) as u128;
+    let bit = ((u128::from(place) * bits) >> 64) as usize;
+    if bits > 0 {
+        frames.buffer(frame)[HEADER_LEN + bit / 8] ^= 1 << (bit % 8);
+    }
+}

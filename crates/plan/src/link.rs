@@ -1,0 +1,74 @@
+//! What will be run on a lossy link.
+
+use chronoseal_core::{Duration, NodeId, StreamId};
+use chronoseal_media::link::LinkLaws;
+use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
+use chronoseal_wire::ipv4::{self, Cut};
+
+use crate::{HopPlan, Plan, SegmentId, StreamPlan};
+
+/// The kind's name.
+pub const LINK: &str = "link";
+
+/// A lossy link between stations.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinkSegment {
+    /// The profile that it began with, if it has one.
+    pub profile: Option<&'static str>,
+    /// What it does to packets.
+    pub laws: LinkLaws,
+    /// The longest packet, its header included `[byte]`.
+    pub mtu: u32,
+}
+
+/// What a stream is on a lossy link: messages of UDP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkHop {
+    /// How its datagrams are cut, their header included.
+    pub cut: Cut,
+    /// A receiver waits for the rest of a message so long.
+    pub timeout: Duration,
+}
+
+/// A lossy link of a plan with what travels on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Link<'p> {
+    /// The whole plan.
+    pub plan: &'p Plan,
+    /// Which of its segments.
+    pub id: SegmentId,
+    /// The segment itself.
+    pub segment: &'p LinkSegment,
+}
+
+impl<'p> Link<'p> {
+    /// A segment of a plan, if it is of this kind.
+    pub fn of(plan: &'p Plan, id: SegmentId) -> Option<Self> {
+        let segment = plan.segments.get(id.index())?.facet.get()?;
+        Some(Self { plan, id, segment })
+    }
+
+    /// Everything that travels on it, in the order of stream numbers.
+    pub fn streams(self) -> impl Iterator<Item = (StreamId, &'p StreamPlan, &'p HopPlan, &'p LinkHop)> {
+        self.plan.on_segment(self.id).filter_map(|(id, stream, hop)| Some((id, stream, hop, hop.facet.get()?)))
+    }
+
+    /// The node that is the link itself.
+    pub fn node(self) -> NodeId {
+        self.plan.own_node(self.id, 0)
+    }
+
+    /// What all packets of a message take at the rate of their sender.
+    pub fn sending_time(self, hop: &LinkHop) -> Duration {
+        self.segment.sending_time(hop.cut)
+    }
+}
+
+impl LinkSegment {
+    /// What all packets of a message take at the rate of their sender.
+    pub fn sending_time(&self, cut: Cut) -> Duration {
+        let frame_len = |data_len: usize| (HEADER_LEN + ipv4::HEADER_LEN + data_len).max(FRAME_LEN_MIN) as u64;
+        let time = |data_len: usize| self.laws.sending_time(frame_len(data_len));
+        time(cut.fragment_len) * (cut.fragments() as i64 - 1) + time(cut.last_len())
+    }
+}

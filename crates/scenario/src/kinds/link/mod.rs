@@ -1,0 +1,102 @@
+//! A lossy link: packets that come late, doubled, out of order or not at all.
+
+mod laws;
+pub mod spec;
+
+use chronoseal_core::Duration;
+use chronoseal_plan::{Facet, LINK, LinkHop, LinkSegment, ProtectionKind};
+use chronoseal_wire::ethernet::HEADER_LEN;
+use chronoseal_wire::ipv4::{self, Cut};
+use chronoseal_wire::udp;
+use serde_json::Value as Json;
+
+use self::spec::{LinkSegmentSpec, LinkStreamSpec, LinkThreatSpec};
+use super::{Context, HopParts, HopRequest, Room, Rules, SegmentKind, SegmentParts, SegmentRequest, Step, schema_of};
+use crate::limits::*;
+use crate::problem::Code;
+use crate::shape::shortened;
+
+/// How long a receiver waits for the rest of a message unless a scenario says otherwise (RFC 791 §3.2).
+const TIMEOUT: Duration = Duration::from_s(15);
+
+/// The kind of lossy links.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkKind;
+
+impl SegmentKind for LinkKind {
+    fn name(&self) -> &'static str {
+        LINK
+    }
+
+    fn segment_schema(&self) -> Json {
+        schema_of::<LinkSegmentSpec>()
+    }
+
+    fn stream_schema(&self) -> Json {
+        schema_of::<LinkStreamSpec>()
+    }
+
+    fn threat_schema(&self) -> Json {
+        schema_of::<LinkThreatSpec>()
+    }
+
+    fn rules(&self) -> Rules {
+        Rules { has_timing_fidelity: false, ..Rules::default() }
+    }
+
+    fn resolve_segment(&self, request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {
+        let spec: LinkSegmentSpec = request.table.read(context)?;
+        let (profile, laws) = laws::resolve(request, &spec, context)?;
+        let mtu = context.within(&request.table.at("mtu"), "the longest packet", spec.mtu.0, MTU_MIN, MTU_MAX);
+        for (i, node) in request.nodes_on_it().filter(|(_, node)| node.interfaces.len() > 1) {
+            context.report(
+                Code::NotYet,
+                &[Step::Key("nodes"), Step::Index(i), Step::Key("on")],
+                format!("`{}` is on `{}`, a segment of kind `link`, and on others", node.name, request.name),
+                "a gateway to a lossy link",
+                "gateways do not pass messages between a lossy link and other segments yet: give the node one segment",
+            );
+        }
+        let segment = LinkSegment { profile, laws, mtu: mtu.0 as u32 };
+        Some(SegmentParts { own_nodes: vec![request.name.to_owned()], ..SegmentParts::new(Facet::new(segment)) })
+    }
+
+    fn resolve_hop(&self, request: &HopRequest<'_>, context: &mut Context<'_>) -> Option<HopParts> {
+        let spec: LinkStreamSpec = request.table.read(context)?;
+        let segment: &LinkSegment = request.segment.facet()?;
+        if !matches!(request.protection.kind, ProtectionKind::None) {
+            context.report(
+                Code::NotYet,
+                &request.protection_at,
+                format!(
+                    "`{}` cannot be used on `{}`: stations on a lossy link seal and open nothing yet",
+                    request.protection.name, request.segment.name
+                ),
+                "nobody seals messages there",
+                "leave the protection out",
+            );
+        }
+        let headers = (HEADER_LEN + ipv4::HEADER_LEN + udp::HEADER_LEN) as u32;
+        let payload = request.stream.payload_len.min(udp::DATA_LEN_MAX as u32);
+        let cut = Cut::new(udp::HEADER_LEN + payload as usize, segment.mtu as usize);
+        let at = request.table.at("reassembly_timeout");
+        let timeout = spec.reassembly_timeout.map_or(TIMEOUT, |written| {
+            if cut.fragments() == 1 {
+                let name = shortened(&request.stream.spec.name);
+                let message =
+                    format!("messages of stream `{name}` are a packet each, and nothing is put together again");
+                context.report(Code::OutOfRange, &at, message, "not used", "leave `reassembly_timeout` out");
+            }
+            context.within(&at, "the time for reassembly", written.0, PERIOD_MIN, REASSEMBLY_TIMEOUT_MAX)
+        });
+        let sent = segment.sending_time(cut);
+        Some(HopParts {
+            frame_len: headers + request.stream.payload_len,
+            class: "udp",
+            facet: Facet::new(LinkHop { cut, timeout }),
+            has_slots: false,
+            room: Room { bytes: udp::DATA_LEN_MAX as u32, frame: "a UDP datagram", other_way: String::new() },
+            wire_time: sent + segment.laws.delay.min(),
+        })
+    }
+}

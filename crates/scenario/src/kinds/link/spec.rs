@@ -1,0 +1,143 @@
+//! What a scenario says of a lossy link.
+
+use chronoseal_core::{Bytes, Duration, Percent, Rate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::{Frames, Quantity};
+
+/// A link that delays, loses, doubles, alters and reorders packets, between stations that exchange messages by UDP. Keys that are written
+/// take the place of what the profile says.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSegmentSpec {
+    /// What holds where the other keys say nothing. Default: `localhost`.
+    #[serde(default)]
+    pub profile: ProfileSpec,
+    /// What each station sends with, 1kbit/s to 100Gbit/s. Default: that of the profile; on `localhost` a packet takes no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Quantity<Rate>>,
+    /// Packets that may wait at a station, 1 to 1,000,000, the one that is being sent included. Default: 1000 frames.
+    #[serde(default = "default_queue")]
+    pub queue: Quantity<Frames>,
+    /// What a packet takes on the way beside its time at the rate. Default: that of the profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<DelaySpec>,
+    /// Which packets never come. Default: that of the profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossSpec>,
+    /// The share of packets that come twice. Default: 0%.
+    #[serde(default = "nothing")]
+    pub duplicate: Quantity<Percent>,
+    /// The share of packets of which one bit comes altered. Default: 0%.
+    #[serde(default = "nothing")]
+    pub corrupt: Quantity<Percent>,
+    /// Whether packets of one station may overtake each other.
+    #[serde(default)]
+    pub order: OrderSpec,
+    /// The longest packet, headers of IPv4 and UDP included, 68B to 1500B. Default: 1500B.
+    #[serde(default = "default_mtu")]
+    pub mtu: Quantity<Bytes>,
+}
+
+fn default_queue() -> Quantity<Frames> {
+    Quantity(Frames(1000))
+}
+
+fn nothing() -> Quantity<Percent> {
+    Quantity(Percent(0))
+}
+
+fn default_mtu() -> Quantity<Bytes> {
+    Quantity(Bytes(1500))
+}
+
+/// A network that others have emulated: delays and losses of a published study of robot middleware.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum ProfileSpec {
+    /// No delay, no loss and no rate.
+    #[default]
+    #[serde(rename = "localhost")]
+    Localhost,
+    /// 1Gbit/s, a normal delay of 300us and 360us clamped at zero, no loss.
+    #[serde(rename = "gigabit-ethernet")]
+    GigabitEthernet,
+    /// 54Mbit/s, a normal delay of 13ms and 22ms clamped at zero, a loss of 1%.
+    #[serde(rename = "wifi")]
+    Wifi,
+}
+
+/// A law of delay.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum DelaySpec {
+    /// Always the same.
+    Constant(Quantity<Duration>),
+    /// Every time between two as likely as the others.
+    Uniform {
+        /// At least.
+        min: Quantity<Duration>,
+        /// At most.
+        max: Quantity<Duration>,
+    },
+    /// A normal law, clamped at zero.
+    Normal {
+        /// Before it is clamped.
+        mean: Quantity<Duration>,
+        /// Standard deviation before it is clamped.
+        deviation: Quantity<Duration>,
+    },
+    /// Delays of a file, each as likely as the others: a duration with its unit on each line.
+    Recorded(String),
+}
+
+/// A law of loss.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum LossSpec {
+    /// Each packet with this probability, whatever became of the others.
+    Independent(Quantity<Percent>),
+    /// In bursts: a good channel and a bad one (Gilbert and Elliott).
+    GilbertElliott {
+        /// The probability that a good channel is bad at the next packet.
+        to_bad: Quantity<Percent>,
+        /// The probability that a bad channel is good at the next packet.
+        to_good: Quantity<Percent>,
+        /// What a good channel loses. Default: 0%.
+        #[serde(default = "nothing")]
+        good: Quantity<Percent>,
+        /// What a bad channel loses. Default: 100%.
+        #[serde(default = "everything")]
+        bad: Quantity<Percent>,
+    },
+}
+
+fn everything() -> Quantity<Percent> {
+    Quantity(Percent(10_000))
+}
+
+/// Whether packets of one station may overtake each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub enum OrderSpec {
+    /// Each comes when its delay is over.
+    #[default]
+    #[serde(rename = "as-delayed")]
+    AsDelayed,
+    /// None comes before one that was sent before it.
+    #[serde(rename = "strict")]
+    Strict,
+}
+
+/// What a stream has on a lossy link: messages of UDP to a group of its own. Its table may be empty.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkStreamSpec {
+    /// A message in several packets of which not all have come after this is given up, 1us to 120s. Default: 15s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reassembly_timeout: Option<Quantity<Duration>>,
+}
+
+/// What an attack has on a lossy link: none is possible yet.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkThreatSpec {}

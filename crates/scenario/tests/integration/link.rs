@@ -1,0 +1,104 @@
+//! Lossy links: what they become, and what is refused.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::{Duration, Rate};
+use chronoseal_media::link::{DelayLaw, Loss, Order};
+use chronoseal_plan::{Link, Plan, SegmentId};
+use chronoseal_scenario::{Code, FileError, Files, load};
+
+use super::support::{changed, plan, refused};
+
+const WIFI: &str = r#"
+schema_version = 2
+name = "wifi"
+duration = "1s"
+[segments.air.link]
+profile = "wifi"
+[[nodes]]
+name = "robot"
+[[nodes]]
+name = "station"
+[[streams]]
+name = "laser"
+from = "robot"
+to = ["station"]
+period = "25ms"
+length = "9kB"
+"#;
+
+fn link(plan: &Plan) -> Link<'_> {
+    Link::of(plan, SegmentId(0)).expect("it is one")
+}
+
+#[test]
+fn a_profile_is_what_others_have_emulated_and_each_key_takes_the_place_of_its_part() {
+    let wifi = plan(WIFI);
+    let laws = &link(&wifi).segment.laws;
+    let normal = DelayLaw::Normal { mean: Duration::from_ms(13), deviation: Duration::from_ms(22) };
+    assert_eq!((laws.rate, &laws.delay, laws.loss), (Some(Rate(54_000_000)), &normal, Loss::Independent(0.01)));
+    assert_eq!((laws.queue, laws.order), (1000, Order::AsDelayed));
+    let (_, _, hop, facet) = link(&wifi).streams().next().expect("one");
+    assert_eq!((facet.cut.fragments(), hop.frame_len, hop.class), (7, 9042, "udp"));
+
+    let written = "profile = \"wifi\"\nrate = \"10Mbit/s\"\nqueue = \"5 frames\"\norder = \"strict\"\nduplicate = \"1%\"\n\
+                   loss = { gilbert_elliott = { to_bad = \"1%\", to_good = \"25%\" } }\ndelay = { constant = \"2ms\" }";
+    let other = plan(&changed("keys", WIFI, "profile = \"wifi\"", written));
+    let laws = &link(&other).segment.laws;
+    assert_eq!((laws.rate, &laws.delay), (Some(Rate(10_000_000)), &DelayLaw::Constant(Duration::from_ms(2))));
+    assert_eq!(laws.loss, Loss::GilbertElliott { to_bad: 0.01, to_good: 0.25, good: 0.0, bad: 1.0 });
+    assert_eq!((laws.queue, laws.order, laws.duplicate), (5, Order::Strict, 0.01));
+}
+
+#[test]
+fn what_a_link_cannot_do_is_refused_with_what_helps() {
+    let cases = [
+        ("profile", "profile = \"wifi\"", "profile = \"wi-fi\"", Code::UnknownValue),
+        ("share", "profile = \"wifi\"", "loss = { independent = \"101%\" }", Code::OutOfRange),
+        ("order", "profile = \"wifi\"", "delay = { uniform = { min = \"2ms\", max = \"1ms\" } }", Code::OutOfRange),
+        ("queue", "profile = \"wifi\"", "queue = \"0 frames\"", Code::OutOfRange),
+        ("packets", "profile = \"wifi\"", "mtu = \"20B\"", Code::OutOfRange),
+        ("unit", "profile = \"wifi\"", "delay = { constant = \"2\" }", Code::MissingUnit),
+        ("file", "profile = \"wifi\"", "delay = { recorded = \"none.txt\" }", Code::BadRecording),
+        ("long", "length = \"9kB\"", "length = \"66kB\"", Code::FrameTooLong),
+        ("unused", "length = \"9kB\"", "length = \"90B\"\nair = { reassembly_timeout = \"1s\" }", Code::OutOfRange),
+    ];
+    for (name, old, new, code) in cases {
+        refused(name, "wifi.toml", &changed(name, WIFI, old, new), code);
+    }
+    let sealed = changed("seal", WIFI, "length = \"9kB\"", "length = \"9kB\"\nprotection = \"mac\"")
+        + "[[protections]]\nname = \"mac\"\nhmac = { hash = \"sha-256\", tag = \"16B\", freshness = { truncated = \"2B\" } }\n";
+    refused("seal", "wifi.toml", &sealed, Code::NotYet);
+    let gateway = WIFI
+        .replace(
+            "[[nodes]]\nname = \"station\"",
+            "[segments.bus.can]\nbit_rate = \"500kbit/s\"\n[[nodes]]\nname = \"station\"\non = [\"air\", \"bus\"]",
+        )
+        .replace("name = \"robot\"\n[segments", "name = \"robot\"\non = [\"air\"]\n[segments");
+    refused("gateway", "wifi.toml", &gateway, Code::NotYet);
+}
+
+struct Held(BTreeMap<&'static str, &'static str>);
+
+impl Files for Held {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
+        self.0.get(path).map(|text| text.as_bytes().to_vec()).ok_or(FileError::Unknown)
+    }
+}
+
+#[test]
+fn recorded_delays_are_read_with_their_units_and_a_bad_line_is_named() {
+    let files = Held(BTreeMap::from([
+        ("good.txt", "# measured\n1ms\n\n250us\n"),
+        ("bad.txt", "1ms\n7\n"),
+        ("empty.txt", "\n"),
+    ]));
+    let text = |file: &str| changed(file, WIFI, "profile = \"wifi\"", &format!("delay = {{ recorded = \"{file}\" }}"));
+    let plan = load("wifi.toml", text("good.txt").as_bytes(), &[], &files).expect("it is right");
+    let delays = [Duration::from_ms(1), Duration::from_us(250)];
+    assert_eq!(link(&plan).segment.laws.delay, DelayLaw::Recorded(delays.into()));
+    for (file, said) in [("bad.txt", "bad.txt:2"), ("empty.txt", "no delay")] {
+        let problems = load("wifi.toml", text(file).as_bytes(), &[], &files).expect_err(file);
+        assert!(problems.render().contains(said), "{}", problems.render());
+    }
+}
