@@ -6,6 +6,7 @@ use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::AnyNode;
 use chronoseal_nodes::gateway::Stack;
 use chronoseal_plan::{Facet, Plan, SegmentId};
+use chronoseal_wire::ipv4;
 
 use crate::{BuildError, BuildOptions, Prepared, Wire};
 
@@ -98,6 +99,12 @@ pub trait Kind: Sync {
     /// What carries its frames between processes in a live run.
     fn live_link(&self) -> LiveLink;
 
+    /// The sockets through which a node speaks on a segment, of [`LiveLink::Sockets`].
+    fn sockets(&self, prepared: &Prepared<'_>, segment: SegmentId, node: NodeId) -> Option<Sockets> {
+        let _ = (prepared, segment, node);
+        None
+    }
+
     /// Why a segment cannot run live, and what to write instead; `None` if it can.
     fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<String> {
         let _ = (prepared, segment);
@@ -185,10 +192,23 @@ pub trait Kind: Sync {
 pub enum LiveLink {
     /// Ethernet frames over TAP interfaces.
     Tap,
+    /// Messages of UDP through the sockets of the kernel ([`Kind::sockets`]), over TAP interfaces.
+    Sockets,
     /// Frames of any layout over socket pairs.
     Pair,
     /// As [`LiveLink::Pair`], unless a bus that is there already takes the place of the medium.
     Bus,
+}
+
+/// What a node speaks through on a segment of [`LiveLink::Sockets`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sockets {
+    /// The address of its interface.
+    pub address: ipv4::Address,
+    /// The groups whose messages it gets.
+    pub groups: Vec<ipv4::Address>,
+    /// The longest packet, its header included `[byte]`.
+    pub mtu: u32,
 }
 
 /// In which process a node lives in a live run.

@@ -66,7 +66,7 @@ use chronoseal_nodes::{AnyNode, Gateway, GatewayConfig, PaceConfig, RecordedSign
 use chronoseal_plan::{AttackPlace, Facet, PayloadPlan, Plan, SegmentId, StreamPlan};
 
 pub use self::error::BuildError;
-pub use self::kind::{Describe, Description, Kind, LiveHome, LiveLink};
+pub use self::kind::{Describe, Description, Kind, LiveHome, LiveLink, Sockets};
 pub use self::kinds::{KindTable, Kinds, MissingRow, PrepareError};
 pub use self::segment_time::SegmentTime;
 pub use self::wire::{Gates, Wire};
@@ -83,6 +83,8 @@ pub struct BuildOptions {
     /// added to what the plan has for the largest transmission delay. Where all stations add the same, no clock shows another
     /// time for it.
     pub medium_late_max: Duration,
+    /// The host's kernel cuts messages into packets and puts them together: stations that speak through it give and get them whole.
+    pub whole_messages: bool,
     /// A real host may hand a frame over this much after it came in.
     pub hand_over_max: Duration,
 }

@@ -3,15 +3,16 @@
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_catalog::{BuildError, BuildOptions, Kinds, LiveHome, LiveLink, Prepared};
+use chronoseal_catalog::{BuildError, BuildOptions, Kinds, LiveHome, LiveLink, Prepared, Sockets};
 use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm};
 use chronoseal_media::medium::Attachment;
 use chronoseal_plan::{AttackPlace, Fidelity, Plan, SegmentId};
 use chronoseal_results::{Direction, Engine, Fact, FrameRow};
 use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
 use chronoseal_testbed::{
-    AgentCommand, AgentConfig, FactoryError, Home, LiveConfig, LiveError, LiveOutcome, Placement, PortLink,
+    AgentCommand, AgentConfig, FactoryError, Home, LiveConfig, LiveError, LiveOutcome, Placement, PortLink, SocketLink,
 };
+use chronoseal_wire::udp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -257,9 +258,15 @@ impl<'p> Carriers<'p> {
         self.interface.is_some() && self.prepared.kind(segment).live_link() == LiveLink::Bus
     }
 
-    fn port(&self, segment: SegmentId) -> PortLink {
-        match (self.prepared.kind(segment).live_link(), &self.interface) {
+    fn port(&self, node: NodeId, segment: SegmentId) -> PortLink {
+        let kind = self.prepared.kind(segment);
+        let socket = |sockets: Sockets| {
+            let Sockets { address, groups, mtu } = sockets;
+            PortLink::Socket(SocketLink { address, groups, port: udp::PORT_TEST_BED, mtu })
+        };
+        match (kind.live_link(), &self.interface) {
             (LiveLink::Tap, _) => PortLink::Tap,
+            (LiveLink::Sockets, _) => kind.sockets(self.prepared, segment, node).map_or(PortLink::Tap, socket),
             (LiveLink::Pair, _) | (LiveLink::Bus, None) => PortLink::Pair,
             (LiveLink::Bus, Some(interface)) => PortLink::CanInterface(interface.clone()),
         }
@@ -291,7 +298,8 @@ where
 
 fn build(plan: &Plan, kinds: Kinds, lead: Duration, ids: &[NodeId]) -> Result<Vec<Box<dyn Node + Send>>, FactoryError> {
     let prepared = Prepared::with_kinds(plan, kinds).map_err(|infeasible| infeasible.to_string())?;
-    let options = BuildOptions { lead, medium_late_max: BEACON_LATE_MAX, hand_over_max: HAND_OVER_MAX };
+    let options =
+        BuildOptions { lead, medium_late_max: BEACON_LATE_MAX, hand_over_max: HAND_OVER_MAX, whole_messages: true };
     let node = |id: &NodeId| Ok(prepared.node(*id, options).map_err(|error| error.to_string())?);
     ids.iter().map(node).collect()
 }
@@ -311,7 +319,7 @@ fn agents(prepared: &Prepared<'_>, carriers: &Carriers<'_>) -> Vec<AgentConfig> 
                     LiveHome::Aside => Home::Aside,
                     LiveHome::Shared => Home::Shared,
                 },
-                ports: prepared.attachments(id).iter().map(|(_, segment)| carriers.port(*segment)).collect(),
+                ports: prepared.attachments(id).iter().map(|(_, segment)| carriers.port(id, *segment)).collect(),
                 offset,
                 drift,
                 is_attacker: plan.attacker(id).is_some(),

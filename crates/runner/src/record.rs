@@ -44,6 +44,8 @@ pub(crate) struct Recorder {
     ways: Ways,
     dues: Dues,
     messages: Messages,
+    /// Messages of which a segment threw a later frame away, and why.
+    cut_short: BTreeMap<(StreamId, u64), DiscardReason>,
     /// Inputs of gateways that a frame came from, by serial number, until somebody has it.
     origins: BTreeMap<u64, Vec<u64>>,
     /// What is in frames with PDUs of several streams, by serial number.
@@ -87,6 +89,7 @@ impl Recorder {
             ways: Ways::of(prepared),
             dues: Dues::new(prepared),
             messages: Messages::default(),
+            cut_short: BTreeMap::new(),
             origins: BTreeMap::new(),
             parts: BTreeMap::new(),
             parts_told: BTreeMap::new(),
@@ -133,11 +136,12 @@ impl Recorder {
                 *self.ended.entry((stream, node)).or_default() += 1;
             }
             let (sender, sequence) = (sender(&frame, described.sender), described.sequence.unwrap_or(sequence));
+            let outcome = self.cut_short.get(&(stream, sequence)).copied().map_or(Outcome::Missing, Outcome::Discarded);
             self.rows.frames.push(FrameRow {
                 attack: label.attack,
                 len: bytes.len() as u32,
                 sent_at: Some(label.sent_at),
-                ..open_row(stream, sequence, sender, node, described.cycle_start, Outcome::Missing)
+                ..open_row(stream, sequence, sender, node, described.cycle_start, outcome)
             });
         }
     }
@@ -342,6 +346,13 @@ impl Observer for Recorder {
         self.rows.events.push(EventRow { time: at, node, event: *event });
         self.precision.tell(at, node, event);
         self.times.iter_mut().for_each(|time| time.tell(at, node, event));
+        if let (EventKind::Discarded(reason), Some(frame)) = (event.kind, &frame)
+            && node >= self.first_own
+            && self.describer(frame.label.segment).overtakes()
+            && !self.part(frame).is_first()
+        {
+            self.cut_short.entry((event.stream, event.sequence)).or_insert(reason);
+        }
         let about = self.messages.about(&self.describers, node, event, frame.as_ref());
         let told = match &about {
             About::Frame => frame,

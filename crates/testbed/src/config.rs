@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::can::{Guest, GuestKind};
 use crate::error::LiveError;
+use crate::socket::SocketLink;
 
 /// A live run.
 #[derive(Clone, Debug)]
@@ -73,6 +74,9 @@ pub enum Home {
 pub enum PortLink {
     /// Ethernet frames over a TAP interface in a network namespace of the agent's own. Its other end is at the medium.
     Tap,
+    /// Messages of UDP through a socket of the kernel, over a TAP interface in a network namespace of the agent's own. Its other end is
+    /// at the medium.
+    Socket(SocketLink),
     /// CAN frames, in the layout of [`chronoseal_wire::can::layout`], over a socket pair to the medium: no namespace, no
     /// interface, no privilege.
     Pair,
@@ -216,14 +220,14 @@ impl AgentConfig {
 impl PortLink {
     /// It leads to the emulator, which holds its other end.
     pub(crate) fn is_wire(&self) -> bool {
-        matches!(self, Self::Tap | Self::Pair)
+        matches!(self, Self::Tap | Self::Socket(_) | Self::Pair)
     }
 
     /// Whether its owner is told when a frame has left, on a medium that says so or not. A TAP interface carries frames
     /// only; a CAN interface of the kernel says it always.
     pub(crate) fn is_told(&self, medium_tells: bool) -> bool {
         match self {
-            Self::Tap | Self::Existing(_) => false,
+            Self::Tap | Self::Socket(_) | Self::Existing(_) => false,
             Self::Pair => medium_tells,
             Self::CanInterface(_) => true,
         }

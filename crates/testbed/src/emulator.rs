@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_core::node::FRAME_LEN_MAX;
-use chronoseal_core::{Duration, Event, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_core::{Duration, Event, EventKind, MessagePart, NodeId, SimTime, StreamId};
 use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer};
 use chronoseal_results::{Direction, EventRow, ReleaseRow, StallRow};
 use chronoseal_wire::protocol_control_frame::add_transparent_clock;
@@ -19,6 +19,7 @@ use crate::clock::{RunClock, SPIN, is_ready, readable};
 use crate::end::{End, Fate, Read};
 use crate::join::Line;
 use crate::log::hash_of;
+use crate::socket::{Piece, piece};
 use crate::traffic::{FrameDescription, Traffic};
 
 /// The thread looks at its stop flag at least this often.
@@ -250,8 +251,16 @@ impl<'w> Emulator<'w> {
         }
         self.capture(Some(serial), now, wire, Direction::Arrival, bytes);
         let arrival = &mut self.log.arrivals[serial];
-        arrival.hash = hash_of(bytes);
         arrival.description = self.config.traffic.describe(from, bytes, arrival.arrived_at.unwrap_or(now));
+        let piece = if self.wires[wire].end.has_messages() { piece(bytes) } else { Piece::Other };
+        arrival.hash = match piece {
+            Piece::First(identity) => {
+                // A message is one row, and this frame stands for it.
+                arrival.description.part = MessagePart::Whole;
+                identity
+            }
+            Piece::Rest | Piece::Other => hash_of(bytes),
+        };
     }
 
     /// Does what the medium wants done at `planned`.
@@ -317,14 +326,20 @@ impl<'w> Emulator<'w> {
         if self.wires[wire].end.leads_out() {
             self.log.releases.push(ReleaseRow { planned, error });
         }
-        self.log.departures.push(Departure {
+        let piece = if self.wires[wire].end.has_messages() { piece(bytes) } else { Piece::Other };
+        let hash = match piece {
+            Piece::First(identity) => Some(identity),
+            Piece::Rest => None,
+            Piece::Other => Some(hash_of(bytes)),
+        };
+        self.log.departures.extend(hash.map(|hash| Departure {
             serial: serial_of(&label),
             wire,
             departed_at: departed_at + error.max(Duration::ZERO),
             written_at,
-            hash: hash_of(bytes),
+            hash,
             accepted,
-        });
+        }));
         self.capture(serial_of(&label), written_at, wire, Direction::Departure, bytes);
     }
 

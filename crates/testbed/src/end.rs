@@ -8,6 +8,7 @@ use nix::errno::Errno;
 
 use crate::can::interface::CanInterface;
 use crate::can::multicast::{Datagram, Multicast};
+use crate::socket::is_membership;
 
 /// What became of a frame that a station sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +44,8 @@ pub(crate) fn read_notice(notice: &[u8; NOTICE_LEN]) -> (NoticeOf, Fate) {
 pub(crate) enum End {
     /// A TAP interface in an agent's namespace: Ethernet frames.
     Tap(OwnedFd),
+    /// A TAP interface in an agent's namespace, over which its kernel speaks: Ethernet frames with packets of IPv4.
+    Sockets(OwnedFd),
     /// A socket pair to an agent: CAN frames.
     Station(OwnedFd),
     /// A client that speaks python-can's `udp_multicast`.
@@ -72,10 +75,17 @@ impl End {
     /// Takes one frame, if there is one.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> Read {
         match self {
-            Self::Tap(socket) | Self::Station(socket) => match nix::unistd::read(socket, buffer) {
-                Ok(len @ 1..) => Read::Frame(len.min(buffer.len())),
-                Ok(0) | Err(_) => Read::Nothing,
-            },
+            Self::Tap(socket) | Self::Sockets(socket) | Self::Station(socket) => {
+                match nix::unistd::read(socket, buffer) {
+                    Ok(len @ 1..)
+                        if matches!(self, Self::Sockets(_)) && is_membership(&buffer[..len.min(buffer.len())]) =>
+                    {
+                        Read::Skip
+                    }
+                    Ok(len @ 1..) => Read::Frame(len.min(buffer.len())),
+                    Ok(0) | Err(_) => Read::Nothing,
+                }
+            }
             Self::Multicast(client) => match client.receive(buffer) {
                 Ok(Some(Datagram::Frame(len))) => Read::Frame(len),
                 Ok(Some(Datagram::Own)) => Read::Skip,
@@ -93,7 +103,7 @@ impl End {
     /// True if the kernel took the frame.
     pub(crate) fn write(&self, bytes: &[u8]) -> bool {
         match self {
-            Self::Tap(socket) | Self::Station(socket) => loop {
+            Self::Tap(socket) | Self::Sockets(socket) | Self::Station(socket) => loop {
                 match nix::unistd::write(socket, bytes) {
                     Err(Errno::EINTR) => {}
                     result => return result == Ok(bytes.len()),
@@ -115,14 +125,14 @@ impl End {
                 let _ = notice(bytes, fate).map(|notice| nix::unistd::write(socket, &notice));
                 false
             }
-            Self::Tap(_) | Self::Interface(_) | Self::Listener(_) | Self::Recorder => false,
+            Self::Tap(_) | Self::Sockets(_) | Self::Interface(_) | Self::Listener(_) | Self::Recorder => false,
         }
     }
 
     /// What to wait on; `None` if nothing ever comes.
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match self {
-            Self::Tap(socket) | Self::Station(socket) => Some(socket.as_fd()),
+            Self::Tap(socket) | Self::Sockets(socket) | Self::Station(socket) => Some(socket.as_fd()),
             Self::Multicast(client) => Some(client.as_fd()),
             Self::Interface(interface) | Self::Listener(interface) => Some(interface.as_fd()),
             Self::Recorder => None,
@@ -137,6 +147,11 @@ impl End {
     /// What is read here has been carried already: it is none of the medium's.
     pub(crate) fn is_carried(&self) -> bool {
         matches!(self, Self::Listener(_))
+    }
+
+    /// Messages come here in frames that the kernel makes of them.
+    pub(crate) fn has_messages(&self) -> bool {
+        matches!(self, Self::Sockets(_))
     }
 
     /// Frames here are Ethernet frames.

@@ -1,6 +1,6 @@
 //! Live runs: each end system is a process, or shares one with others ([`Home`]), real frames travel over its ports, and between them one thread drives a
 //! [`chronoseal_media::medium::Medium`] by the wall clock. What a port is ([`PortLink`]) is chosen for each port: a TAP
-//! interface in a network namespace of the agent's own, a socket pair for CAN frames, or something that is there already.
+//! interface in a network namespace of the agent's own, with frames or with the kernel's own UDP over it, a socket pair for CAN frames, or something that is there already.
 //! So one run may have segments of different kinds, and an agent may be on several. Others may join a CAN bus ([`can`]).
 //!
 //! This crate knows no protocol and no scenario: a [`NodeFactory`] builds the nodes inside the agents' processes, a
@@ -45,6 +45,7 @@ mod log;
 mod message;
 mod process;
 mod sentinel;
+mod socket;
 mod sys;
 pub mod traffic;
 
@@ -54,4 +55,5 @@ pub use error::LiveError;
 pub use host::{HostReport, probe};
 pub use live::{AgentCounts, LiveHost, LiveOutcome, run};
 pub use message::AgentFacts;
+pub use socket::SocketLink;
 pub use traffic::{FrameDescription, Traffic};

@@ -110,10 +110,12 @@ pub fn run(
         for (attachment, link) in links {
             let end = match link {
                 PortLink::Tap => ends.next().map(End::Tap),
+                PortLink::Socket(_) => ends.next().map(End::Sockets),
                 PortLink::Pair => ends.next().map(End::Station),
                 PortLink::Existing(_) | PortLink::CanInterface(_) => None,
             };
-            let line = Line { attachment, segment: segment_of(medium, attachment), carrier: Carrier::Emulator };
+            let carrier = if matches!(end, Some(End::Sockets(_))) { Carrier::Messages } else { Carrier::Emulator };
+            let line = Line { attachment, segment: segment_of(medium, attachment), carrier };
             wires.extend(end.map(|end| Wire { line, end }));
         }
     }

@@ -14,7 +14,7 @@
 
 use chronoseal_core::DiscardReason;
 
-use crate::field;
+use crate::{ethernet, field};
 
 /// EtherType of IPv4.
 pub const ETHERTYPE_IPV4: u16 = 0x0800;
@@ -142,6 +142,15 @@ impl<'a> Packet<'a> {
         let (source, destination) = ([s0, s1, s2, s3], [d0, d1, d2, d3]);
         let identification = u16::from_be_bytes([i0, i1]);
         Ok(Self { source, destination, identification, offset, more_fragments, protocol, data })
+    }
+
+    /// Reads the packet in an Ethernet frame without tags, however long it is; `None` if the frame holds none.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn in_frame(frame: &'a [u8]) -> Option<Result<Self, PacketError>> {
+        let (header, payload) = frame.split_at_checked(ethernet::HEADER_LEN)?;
+        header.ends_with(&ETHERTYPE_IPV4.to_be_bytes()).then(|| Self::parse(payload))
     }
 
     /// True if it is a whole datagram.

@@ -2,8 +2,7 @@
 
 use chronoseal_core::{MessagePart, NodeId, SimTime, StreamId};
 use chronoseal_plan::Link;
-use chronoseal_wire::ethernet::{Frame, TypeOrLength};
-use chronoseal_wire::ipv4::{Address, ETHERTYPE_IPV4, PROTOCOL_UDP, Packet};
+use chronoseal_wire::ipv4::{Address, PROTOCOL_UDP, Packet};
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::{udp, virtual_link};
 
@@ -31,13 +30,7 @@ impl Describer {
 
 /// The UDP packet in a frame.
 fn packet(bytes: &[u8]) -> Option<Packet<'_>> {
-    let frame = Frame::new_checked(bytes).ok()?;
-    if frame.type_or_length() != TypeOrLength::EtherType(ETHERTYPE_IPV4) {
-        return None;
-    }
-    // The payload of the frame outlives the view of it.
-    let header_len = bytes.len() - frame.payload().len();
-    Packet::parse(&bytes[header_len..]).ok().filter(|packet| packet.protocol == PROTOCOL_UDP)
+    Packet::in_frame(bytes).and_then(Result::ok).filter(|packet| packet.protocol == PROTOCOL_UDP)
 }
 
 impl Describe for Describer {

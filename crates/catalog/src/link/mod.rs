@@ -9,8 +9,10 @@ use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::gateway::Stack;
 use chronoseal_nodes::udp_station::{UdpListener, UdpStation, UdpStationConfig, UdpTalker};
 use chronoseal_plan::{Facet, LINK, Link, LinkSegment, Plan, SegmentId};
+use chronoseal_wire::ipv4::Cut;
+use chronoseal_wire::virtual_link;
 
-use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, fill, pace};
+use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, Sockets, fill, pace};
 
 /// LINKTYPE_ETHERNET.
 const LINK_TYPE: u16 = 1;
@@ -25,21 +27,23 @@ fn view_of<'p>(prepared: &Prepared<'p>, segment: SegmentId) -> Link<'p> {
 }
 
 /// What a station sends and receives on a segment.
-fn config(view: Link<'_>, node: NodeId) -> UdpStationConfig {
+///
+/// Whole: the kernel cuts its messages, so that each has one packet here.
+fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> UdpStationConfig {
     let mut config = UdpStationConfig { node, talkers: Vec::new(), listeners: Vec::new() };
     for (id, stream, hop, facet) in view.streams() {
+        let cut = if is_whole { Cut { fragment_len: usize::MAX, ..facet.cut } } else { facet.cut };
         if hop.from == node {
             config.talkers.push(UdpTalker {
                 stream: id,
                 phase: stream.offset.unwrap_or_default(),
                 pace: pace(view.plan, stream),
-                cut: facet.cut,
+                cut,
                 fill: fill(view.plan, id, stream.length as usize),
             });
         }
         if hop.to.contains(&node) {
-            let (cut, timeout) = (facet.cut, facet.timeout);
-            config.listeners.push(UdpListener { stream: id, sender: hop.from, cut, timeout });
+            config.listeners.push(UdpListener { stream: id, sender: hop.from, cut, timeout: facet.timeout });
         }
     }
     config
@@ -82,9 +86,9 @@ impl Kind for LinkKind {
         prepared: &Prepared<'_>,
         segment: SegmentId,
         node: NodeId,
-        _: BuildOptions,
+        options: BuildOptions,
     ) -> Result<Box<dyn Node + Send>, BuildError> {
-        Ok(Box::new(UdpStation::new(config(view_of(prepared, segment), node))))
+        Ok(Box::new(UdpStation::new(config(view_of(prepared, segment), node, options.whole_messages))))
     }
 
     fn stack(
@@ -107,11 +111,25 @@ impl Kind for LinkKind {
     }
 
     fn live_link(&self) -> LiveLink {
-        LiveLink::Tap
+        LiveLink::Sockets
     }
 
-    fn live_refusal(&self, _: &Prepared<'_>, _: SegmentId) -> Option<String> {
-        Some("a lossy link does not run live yet; leave `--engine live` out, and it is simulated".into())
+    fn sockets(&self, prepared: &Prepared<'_>, segment: SegmentId, node: NodeId) -> Option<Sockets> {
+        let view = view_of(prepared, segment);
+        let heard = view.streams().filter(|(_, _, hop, _)| hop.to.contains(&node));
+        Some(Sockets {
+            address: virtual_link::station_ip(node),
+            groups: heard.map(|(id, ..)| virtual_link::stream_ip(id)).collect(),
+            mtu: view.segment.mtu,
+        })
+    }
+
+    fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<String> {
+        (view_of(prepared, segment).segment.laws.corrupt > 0.0).then(|| {
+            "it alters packets (`corrupt`), which the kernel throws away without a word, so that a live run could not account for \
+             them; leave `corrupt` out"
+                .to_owned()
+        })
     }
 
     fn link_type(&self) -> u16 {

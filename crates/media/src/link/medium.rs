@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use chronoseal_core::{DiscardReason, Event, EventKind, NodeId, Priority, SimTime, StreamId};
-use chronoseal_wire::ethernet::{Frame, HEADER_LEN, TypeOrLength};
-use chronoseal_wire::ipv4::{ETHERTYPE_IPV4, Packet};
+use chronoseal_wire::ethernet::HEADER_LEN;
+use chronoseal_wire::ipv4::Packet;
 use chronoseal_wire::virtual_link::{station_ip, stream_ip};
 
 use super::config::{LinkConfig, Order};
@@ -67,10 +67,7 @@ impl LossyLink {
     /// Who is to get a frame: the node or the group that its packet names, or all others.
     fn receivers(&self, from: Attachment, bytes: &[u8]) -> Vec<Attachment> {
         let others = || self.config.ends.iter().copied().filter(|end| *end != from);
-        let packet = Frame::new_checked(bytes)
-            .ok()
-            .filter(|frame| frame.type_or_length() == TypeOrLength::EtherType(ETHERTYPE_IPV4))
-            .and_then(|frame| Packet::parse(frame.payload()).ok().map(|packet| packet.destination));
+        let packet = Packet::in_frame(bytes).and_then(Result::ok).map(|packet| packet.destination);
         let Some(destination) = packet else { return others().collect() };
         if let Some(end) = others().find(|end| station_ip(end.node) == destination) {
             return vec![end];

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 
 use chronoseal_core::StreamId;
-use chronoseal_wire::ethernet::{Frame, TypeOrLength};
-use chronoseal_wire::ipv4::{self, Address, ETHERTYPE_IPV4, PROTOCOL_UDP, Packet};
+use chronoseal_wire::ipv4::{self, Address, PROTOCOL_UDP, Packet};
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::udp;
 
@@ -33,19 +32,16 @@ pub struct Namer {
 impl Namer {
     /// The name of a frame.
     pub fn name(&mut self, frame: &[u8]) -> Name {
-        let found = Frame::new_checked(frame)
-            .ok()
-            .filter(|frame| frame.type_or_length() == TypeOrLength::EtherType(ETHERTYPE_IPV4))
-            .and_then(|frame| self.of_packet(frame.payload()));
+        let packet = Packet::in_frame(frame).and_then(Result::ok).filter(|packet| packet.protocol == PROTOCOL_UDP);
+        let found = packet.and_then(|packet| self.of_packet(&packet));
         found.unwrap_or_else(|| {
             self.foreign += 1;
             Name { stream: StreamId::NONE, sequence: self.foreign - 1, fragment: 0 }
         })
     }
 
-    fn of_packet(&mut self, payload: &[u8]) -> Option<Name> {
-        let packet = Packet::parse(payload).ok().filter(|packet| packet.protocol == PROTOCOL_UDP)?;
-        let Packet { source, destination, identification, .. } = packet;
+    fn of_packet(&mut self, packet: &Packet<'_>) -> Option<Name> {
+        let Packet { source, destination, identification, .. } = *packet;
         if packet.offset > 0 {
             let is_it = |(from, to, id, _): &&(Address, Address, u16, Name)| {
                 (*from, *to, *id) == (source, destination, identification)
@@ -53,7 +49,7 @@ impl Namer {
             let (.., first) = self.begun.iter().rev().find(is_it)?;
             return Some(Name { fragment: (packet.offset / ipv4::FRAGMENT_UNIT) as u16, ..*first });
         }
-        let name = message(&packet)?;
+        let name = message(packet)?;
         if packet.more_fragments {
             if self.begun.len() == MESSAGES_KEPT {
                 self.begun.pop_front();

@@ -13,7 +13,7 @@ use chronoseal_core::{
     Command, DiscardReason, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, NodeId, Output,
     PortId, Priority, StreamId, Transmit,
 };
-use chronoseal_wire::ethernet::{FRAME_LEN_MIN, Frame, HEADER_LEN, Header, TypeOrLength};
+use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, Header, TypeOrLength};
 use chronoseal_wire::ipv4::{self, Cut, ETHERTYPE_IPV4, PROTOCOL_UDP, Packet};
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::{udp, virtual_link};
@@ -188,11 +188,8 @@ impl UdpStation {
 
     fn take(&mut self, rx_at: LocalTime, bytes: &[u8]) -> Result<(StreamId, Taken), (StreamId, DiscardReason)> {
         let of_none = |reason| (StreamId::NONE, reason);
-        let frame = Frame::new_checked(bytes).map_err(|error| of_none(error.into()))?;
-        if frame.type_or_length() != TypeOrLength::EtherType(ETHERTYPE_IPV4) {
-            return Err(of_none(DiscardReason::UnknownStream));
-        }
-        let packet = Packet::parse(frame.payload()).map_err(|error| of_none(error.into()))?;
+        let packet = Packet::in_frame(bytes).ok_or(of_none(DiscardReason::UnknownStream))?;
+        let packet = packet.map_err(|error| of_none(error.into()))?;
         let is_its = |listener: &&mut Listener| {
             ends(listener.config.sender, listener.config.stream)
                 == udp::Ends { source: packet.source, destination: packet.destination }

@@ -12,6 +12,7 @@ mod classes;
 mod collected;
 mod engines;
 mod gateways;
+mod links;
 mod patience;
 mod radio;
 mod segmented;
@@ -27,12 +28,13 @@ fn main() -> ExitCode {
         return engines::agent_main();
     }
     let wanted = argument.filter(|argument| !argument.starts_with('-')).unwrap_or_default();
-    let parts: [(&str, fn()); 7] = [
+    let parts: [(&str, fn()); 8] = [
         ("attacks", attacks::run_all),
         ("bridges", bridges::run_all),
         ("classes", classes::run_all),
         ("collected", collected::run_all),
         ("gateways", gateways::run_all),
+        ("links", links::run_all),
         ("radio", radio::run_all),
         ("segmented", segmented::run_all),
     ];

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use chronoseal_core::node::FRAME_LEN_MAX;
 use chronoseal_core::{PortId, SimTime, TxToken};
 
 use crate::log::Records;
@@ -18,13 +17,12 @@ pub(super) struct Launch {
     pub(super) origins: Records,
     /// What is in it, if that is PDUs of several streams.
     pub(super) parts: Records,
-    buffer: Box<[u8; FRAME_LEN_MAX]>,
-    len: usize,
+    buffer: Vec<u8>,
 }
 
 impl Launch {
     pub(super) fn bytes(&self) -> &[u8] {
-        &self.buffer[..self.len]
+        &self.buffer
     }
 }
 
@@ -33,8 +31,7 @@ impl Launch {
 pub(super) struct LaunchQueue {
     order: BinaryHeap<Reverse<(SimTime, u64, usize)>>,
     slots: Vec<Option<Launch>>,
-    #[expect(clippy::vec_box, reason = "frames move between here and the slots without being copied")]
-    buffers: Vec<Box<[u8; FRAME_LEN_MAX]>>,
+    buffers: Vec<Vec<u8>>,
     serial: u64,
 }
 
@@ -48,9 +45,10 @@ impl LaunchQueue {
         [origins, parts]: [Records; 2],
         bytes: &[u8],
     ) {
-        let mut buffer = self.buffers.pop().unwrap_or_else(|| Box::new([0; FRAME_LEN_MAX]));
-        buffer[..bytes.len()].copy_from_slice(bytes);
-        let launch = Some(Launch { port, token, attack, origins, parts, buffer, len: bytes.len() });
+        let mut buffer = self.buffers.pop().unwrap_or_default();
+        buffer.clear();
+        buffer.extend_from_slice(bytes);
+        let launch = Some(Launch { port, token, attack, origins, parts, buffer });
         let slot = self.slots.iter().position(Option::is_none).unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1

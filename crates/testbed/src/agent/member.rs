@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use chronoseal_core::node::FRAME_LEN_MAX;
 use chronoseal_core::{
     Command, Duration, EventKind, Input, LocalTime, Node, Oscillator, Output, PortId, Ppm, SimTime, Transmit, TxToken,
     Work,
@@ -13,7 +12,7 @@ use super::launch::LaunchQueue;
 use super::port::{Incoming, Port};
 use crate::clock::RunClock;
 use crate::end::{Fate, NoticeOf};
-use crate::log::{AgentLog, EventRecord, ReceivedRecord, SentRecord, hash_of};
+use crate::log::{AgentLog, EventRecord, ReceivedRecord, SentRecord};
 use crate::message::{MemberSetup, Step};
 
 /// Frames taken from one port before the others and the timers get their turn.
@@ -37,7 +36,9 @@ pub(super) struct Member {
     /// When it is told to stop; `None` once it was.
     stop_at: Option<SimTime>,
     log: AgentLog,
-    buffer: [u8; FRAME_LEN_MAX],
+    /// What it sends is written here, and what it gets is read into the other.
+    buffer: Vec<u8>,
+    incoming: Vec<u8>,
 }
 
 impl Member {
@@ -50,6 +51,7 @@ impl Member {
         duration: Duration,
         records: usize,
     ) -> Self {
+        let frame_len_max = ports.iter().map(Port::frame_len_max).max().unwrap_or_default();
         Self {
             clock,
             oscillator: Oscillator::new(Duration::from_ps(setup.offset_ps), Ppm(setup.drift_ppb)),
@@ -62,7 +64,8 @@ impl Member {
             wake_at: None,
             stop_at: Some(SimTime::ZERO + duration),
             log: AgentLog::with_room(records),
-            buffer: [0; FRAME_LEN_MAX],
+            buffer: vec![0; frame_len_max],
+            incoming: vec![0; frame_len_max],
         }
     }
 
@@ -116,12 +119,18 @@ impl Member {
     }
 
     fn receive_frames(&mut self) -> Result<bool, Failure> {
+        let mut frame = std::mem::take(&mut self.incoming);
+        let received = self.receive_into(&mut frame);
+        self.incoming = frame;
+        received
+    }
+
+    fn receive_into(&mut self, frame: &mut [u8]) -> Result<bool, Failure> {
         let mut any = false;
         for index in 0..self.ports.len() {
             for _ in 0..FRAMES_PER_TURN {
-                let mut frame = [0; FRAME_LEN_MAX];
                 let incoming = self.ports[index]
-                    .receive(&mut frame, self.is_told.get(index).copied().unwrap_or(false))
+                    .receive(frame, self.is_told.get(index).copied().unwrap_or(false))
                     .map_err(|error| Failure::Told(Step::Run, error.to_string()))?;
                 let Some(incoming) = incoming else { break };
                 any = true;
@@ -133,12 +142,12 @@ impl Member {
                     }
                 };
                 let at = self.clock.of_realtime(received.realtime_ns);
-                let bytes = &frame[..received.len.min(FRAME_LEN_MAX)];
+                let bytes = &frame[..received.len.min(frame.len())];
                 let first_event = self.log.events.len();
                 let port = PortId(index as u16);
                 self.handle(Input::Frame { port, rx_at: self.oscillator.local(at), bytes })?;
                 let (verdict, told) = self.log.verdicts_from(first_event);
-                let (hash, len) = (hash_of(bytes), received.len as u32);
+                let (hash, len) = (self.ports[index].hash(bytes), received.len as u32);
                 // One record for each frame the node was given, in order: their numbers are those of its inputs.
                 self.log.received.push(ReceivedRecord { at_ps: at.as_ps(), port: port.0, hash, len, verdict, told });
                 self.send_due();
@@ -239,9 +248,10 @@ impl Member {
         while let Some(launch) = self.launches.pop_due(self.clock.now()) {
             any = true;
             let at = self.clock.now();
-            let sent = self.ports.get(launch.port.index()).is_some_and(|port| port.send(launch.bytes()).is_ok());
-            if sent {
-                let (hash, len) = (hash_of(launch.bytes()), launch.bytes().len() as u32);
+            let to = self.ports.get(launch.port.index()).filter(|port| port.send(launch.bytes()).is_ok());
+            let sent = to.is_some();
+            if let Some(to) = to {
+                let (hash, len) = (to.hash(launch.bytes()), launch.bytes().len() as u32);
                 let (port, attack, origins, parts) = (launch.port.0, launch.attack, launch.origins, launch.parts);
                 self.log.sent.push(SentRecord { at_ps: at.as_ps(), port, hash, len, attack, origins, parts });
             } else {

@@ -3,15 +3,20 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use chronoseal_core::node::FRAME_LEN_MAX;
 use nix::errno::Errno;
 
 use crate::can::interface::{CanInterface, Heard};
 use crate::end::{Fate, NOTICE_LEN, NoticeOf, read_notice};
+use crate::log::hash_of;
+use crate::socket::{MESSAGE_LEN_MAX, Piece, UdpPort, piece};
 use crate::sys::{PacketSocket, Received};
 
 pub(super) enum Port {
     /// A network interface of its own: Ethernet frames.
     Packet(PacketSocket),
+    /// A UDP socket of the kernel: whole messages.
+    Socket(UdpPort),
     /// A socket pair to the emulator: CAN frames, and what became of those that were sent.
     Local(OwnedFd),
     /// A CAN interface of the kernel.
@@ -33,6 +38,7 @@ impl Port {
         let received = |len| Incoming::Frame(Received { len, realtime_ns: None });
         match self {
             Self::Packet(socket) => Ok(socket.receive(buffer)?.map(Incoming::Frame)),
+            Self::Socket(socket) => Ok(socket.receive(buffer)?.map(Incoming::Frame)),
             Self::Local(socket) => match nix::unistd::read(socket, buffer) {
                 Ok(NOTICE_LEN) if is_told => {
                     Ok(buffer.first_chunk().map(read_notice).map(|(of, fate)| Incoming::Notice(of, fate)))
@@ -51,9 +57,29 @@ impl Port {
         }
     }
 
+    /// The longest frame that its node gives or gets `[byte]`.
+    pub(super) fn frame_len_max(&self) -> usize {
+        match self {
+            Self::Socket(_) => MESSAGE_LEN_MAX,
+            Self::Packet(_) | Self::Local(_) | Self::Can(_) => FRAME_LEN_MAX,
+        }
+    }
+
+    /// By what both ends know a frame.
+    pub(super) fn hash(&self, frame: &[u8]) -> u64 {
+        match self {
+            Self::Socket(_) => match piece(frame) {
+                Piece::First(identity) => identity,
+                Piece::Rest | Piece::Other => hash_of(frame),
+            },
+            Self::Packet(_) | Self::Local(_) | Self::Can(_) => hash_of(frame),
+        }
+    }
+
     pub(super) fn send(&self, frame: &[u8]) -> io::Result<()> {
         match self {
             Self::Packet(socket) => socket.send(frame),
+            Self::Socket(socket) => socket.send(frame),
             Self::Local(socket) => match nix::unistd::write(socket, frame)? {
                 len if len == frame.len() => Ok(()),
                 _ => Err(io::ErrorKind::WriteZero.into()),
@@ -67,7 +93,7 @@ impl Port {
     pub(super) fn dropped(&self) -> u64 {
         match self {
             Self::Packet(socket) => socket.dropped(),
-            Self::Local(_) | Self::Can(_) => 0,
+            Self::Socket(_) | Self::Local(_) | Self::Can(_) => 0,
         }
     }
 }
@@ -76,6 +102,7 @@ impl AsFd for Port {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Packet(socket) => socket.as_fd(),
+            Self::Socket(socket) => socket.as_fd(),
             Self::Local(socket) => socket.as_fd(),
             Self::Can(interface) => interface.as_fd(),
         }

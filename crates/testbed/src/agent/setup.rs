@@ -10,6 +10,7 @@ use super::port::Port;
 use crate::can::interface::CanInterface;
 use crate::config::{ExistingInterface, PortLink};
 use crate::message::{AgentFacts, Setup, Step};
+use crate::socket::{SocketLink, UdpPort};
 use crate::sys::{self, PacketSocket};
 
 /// What a socket pair holds of frames nobody has read yet `[byte]`: hundreds, the kernel's own records included.
@@ -36,7 +37,7 @@ pub(super) fn make(setup: &Setup) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts
                 let refused = Failure::at(Step::CanInterface(name.clone()));
                 *opened = Some((Port::Can(CanInterface::open(name, true).map_err(refused)?), None));
             }
-            PortLink::Existing(_) | PortLink::Tap => {}
+            PortLink::Existing(_) | PortLink::Tap | PortLink::Socket(_) => {}
         }
     }
     for (opened, (_, link)) in opened.iter_mut().zip(&all) {
@@ -47,7 +48,7 @@ pub(super) fn make(setup: &Setup) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts
         }
     }
     let mut user_namespace = false;
-    if all.iter().any(|(_, link)| **link == PortLink::Tap) {
+    if all.iter().any(|(_, link)| matches!(link, PortLink::Tap | PortLink::Socket(_))) {
         let namespace = sys::enter_own_network().map_err(Failure::at(Step::Namespace))?;
         user_namespace = namespace == sys::Namespace::User;
         // Where /proc/sys cannot be written, the interfaces without multicast keep IPv6 almost silent; what still comes
@@ -55,10 +56,12 @@ pub(super) fn make(setup: &Setup) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts
         let _ = sys::quiet_ipv6();
     }
     for (opened, (name, link)) in opened.iter_mut().zip(&all) {
-        if **link == PortLink::Tap {
-            let (port, tap) = tap(name)?;
-            *opened = Some((port, Some(tap)));
-        }
+        let made = match link {
+            PortLink::Tap => tap(name)?,
+            PortLink::Socket(socket) => spoken(name, socket)?,
+            PortLink::Pair | PortLink::Existing(_) | PortLink::CanInterface(_) => continue,
+        };
+        *opened = Some((made.0, Some(made.1)));
     }
     sys::tighten_timers().map_err(Failure::at(Step::Run))?;
     let facts = AgentFacts {
@@ -86,4 +89,11 @@ fn tap(name: &str) -> Result<(Port, OwnedFd), Failure> {
     let tap = sys::create_tap(name).map_err(Failure::at(Step::Tap))?;
     let socket = sys::bring_up(name).and_then(|()| PacketSocket::open(name));
     Ok((Port::Packet(socket.map_err(Failure::at(Step::Interface))?), tap))
+}
+
+/// A TAP interface with an address, a UDP socket on it, and the emulator's end.
+fn spoken(name: &str, link: &SocketLink) -> Result<(Port, OwnedFd), Failure> {
+    let tap = sys::create_tap(name).map_err(Failure::at(Step::Tap))?;
+    let socket = sys::bring_up_with_address(name, link.mtu, link.address).and_then(|()| UdpPort::open(link));
+    Ok((Port::Socket(socket.map_err(Failure::at(Step::Interface))?), tap))
 }

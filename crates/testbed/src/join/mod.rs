@@ -36,6 +36,8 @@ pub(crate) struct Line {
 pub(crate) enum Carrier {
     /// The emulator reads them from it and writes them to it.
     Emulator,
+    /// So it does, and the kernel at the other end cuts messages into frames: of each message its first frame is the one that is matched.
+    Messages,
     /// The CAN interface of the kernel with this name; the emulator only hears what is on it.
     Kernel(String),
 }

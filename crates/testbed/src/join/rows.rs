@@ -1,5 +1,7 @@
 //! Rows of frames and captures, from records that are matched.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use chronoseal_core::{AttackKind, DiscardReason, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId};
 use chronoseal_results::{CaptureRow, FrameRow, Outcome, Stays};
 
@@ -7,7 +9,7 @@ use super::messages::{Messages, is_copy};
 use super::ways::{Delivery, Ways};
 use super::{Carrier, Line};
 use crate::config::AgentConfig;
-use crate::emulator::{Capture, EmulatorLog};
+use crate::emulator::{Capture, EmulatorLog, MediumDiscard};
 use crate::log::{AgentLog, SentRecord};
 use crate::traffic::{FrameDescription, Traffic};
 
@@ -106,7 +108,15 @@ impl<'a> Table<'a> {
         let is_carried = |wire: usize| matches!(self.lines[wire].carrier, Carrier::Kernel(_));
         let mut ended: Vec<bool> =
             self.emulated.arrivals.iter().map(|arrival| arrival.has_left || is_carried(arrival.wire)).collect();
+        let heard: BTreeSet<(Option<usize>, NodeId)> = (self.ways.deliveries.iter())
+            .filter(|delivery| delivery.received.is_some())
+            .map(|delivery| (delivery.serial, delivery.to))
+            .collect();
         for (index, delivery) in self.ways.deliveries.iter().enumerate() {
+            // The kernel takes a packet that the medium doubled for the one that was there, where the message has several.
+            if delivery.received.is_none() && heard.contains(&(delivery.serial, delivery.to)) {
+                continue;
+            }
             // What the medium made itself is no frame of a stream; its receivers' events tell of it.
             let Some(serial) = delivery.serial else { continue };
             ended[serial] = true;
@@ -143,9 +153,26 @@ impl<'a> Table<'a> {
                 rows.push(self.with_stall(self.row_of(serial, self.ways.from_of[serial]), None));
             }
         }
+        self.end_lost_messages(&mut rows);
         rows.extend(self.ways.lost.iter().map(|(agent, sent)| self.lost_row(self.agents[*agent].node, sent)));
         rows.sort_by_key(|row| row.sent_at.or(row.arrived_at));
         rows
+    }
+
+    /// What a receiver never had since the medium threw a later frame of it away.
+    fn end_lost_messages(&self, rows: &mut [FrameRow]) {
+        let is_later = |discard: &&MediumDiscard| discard.serial.is_some_and(|serial| !self.part(serial).is_first());
+        let lost: BTreeMap<(StreamId, u64), DiscardReason> = (self.emulated.discards.iter().filter(is_later))
+            .filter_map(|discard| match discard.event.kind {
+                EventKind::Discarded(reason) => Some(((discard.event.stream, discard.event.sequence), reason)),
+                _ => None,
+            })
+            .collect();
+        for row in rows.iter_mut().filter(|row| row.outcome == Outcome::Unaccounted) {
+            if let Some(reason) = lost.get(&(row.stream, row.sequence)) {
+                row.outcome = Outcome::Discarded(*reason);
+            }
+        }
     }
 
     /// The row of a frame at one receiver; `None` for an attacker, and for a node that the frame is not meant for and that

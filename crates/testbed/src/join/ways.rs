@@ -4,11 +4,13 @@
 //! hash of its bytes tells. A CAN interface of the kernel shows every listener the same frames in one order, so what the
 //! emulator heard is the order of that bus.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use chronoseal_core::{Event, NodeId, SimTime};
 
 use super::{Carrier, Line};
 use crate::config::{AgentConfig, PortLink};
-use crate::emulator::EmulatorLog;
+use crate::emulator::{Arrival, EmulatorLog};
 use crate::live::AgentCounts;
 use crate::log::{AgentLog, ReceivedRecord, SentRecord};
 
@@ -87,7 +89,7 @@ impl<'a> Ways<'a> {
         };
         for (wire, line) in lines.iter().enumerate() {
             match &line.carrier {
-                Carrier::Emulator => ways.over_emulator(wire, line),
+                Carrier::Emulator | Carrier::Messages => ways.over_emulator(wire, line),
                 Carrier::Kernel(interface) => ways.over_kernel(wire, interface),
             }
         }
@@ -104,7 +106,9 @@ impl<'a> Ways<'a> {
         let (agents, emulated, logs) = (self.agents, self.emulated, self.logs);
         let Some(agent) = agents.iter().position(|agent| agent.node == line.attachment.node) else { return };
         let port = line.attachment.port.0;
-        let arrivals = indices(&emulated.arrivals, |arrival| arrival.wire == wire);
+        // Of a message in several frames the first one stands for all.
+        let stands = |arrival: &Arrival| line.carrier == Carrier::Emulator || arrival.description.part.is_first();
+        let arrivals = indices(&emulated.arrivals, |arrival| arrival.wire == wire && stands(arrival));
         let departures = indices(&emulated.departures, |departure| departure.wire == wire && departure.accepted);
         self.counts[agent].written += departures.len() as u64;
         let Some(log) = &logs[agent] else {
@@ -115,7 +119,11 @@ impl<'a> Ways<'a> {
         self.counts[agent].foreign += arrivals.len() as u64 - known;
 
         let hashes: Vec<u64> = departures.iter().map(|index| emulated.departures[*index].hash).collect();
-        for (input, found) in match_received(log, port, &hashes) {
+        let matched = match line.carrier {
+            Carrier::Messages => match_in_any_order(log, port, &hashes),
+            Carrier::Emulator | Carrier::Kernel(_) => match_received(log, port, &hashes),
+        };
+        for (input, found) in matched {
             let Some(index) = found else { continue };
             let delivery = &mut self.deliveries[departures[index]];
             delivery.received = Some(log.received[input]);
@@ -199,6 +207,18 @@ fn match_received(log: &AgentLog, port: u16, carried: &[u64]) -> Vec<(usize, Opt
     let hashes: Vec<u64> = inputs.iter().map(|input| log.received[*input].hash).collect();
     let pairs = pair(carried, &hashes);
     inputs.into_iter().zip(pairs).collect()
+}
+
+/// The same where the kernel hands messages over in the order in which all of them is there, and perhaps twice.
+fn match_in_any_order(log: &AgentLog, port: u16, carried: &[u64]) -> Vec<(usize, Option<usize>)> {
+    let mut open: BTreeMap<u64, VecDeque<usize>> = BTreeMap::new();
+    for (index, hash) in carried.iter().enumerate() {
+        open.entry(*hash).or_default().push_back(index);
+    }
+    let inputs = indices(&log.received, |received| received.port == port);
+    let found = |input: &usize| open.get_mut(&log.received[*input].hash).and_then(VecDeque::pop_front);
+    let found: Vec<Option<usize>> = inputs.iter().map(found).collect();
+    inputs.into_iter().zip(found).collect()
 }
 
 fn indices<T>(all: &[T], wanted: impl Fn(&T) -> bool) -> Vec<usize> {

@@ -47,6 +47,27 @@ pub(crate) fn create_tap(name: &str) -> io::Result<OwnedFd> {
 /// Sets MTU and queue length and brings the interface up, without multicast and address resolution: nobody but the
 /// node shall speak on its wire.
 pub(crate) fn bring_up(name: &str) -> io::Result<()> {
+    let socket = sized(name, MTU)?;
+    add_flags(&socket, request(name)?, libc::IFF_UP | libc::IFF_NOARP, libc::IFF_MULTICAST)
+}
+
+/// The same for an interface over which the kernel speaks, with the longest packet `[byte]` and an address in a network of 8 bits.
+pub(crate) fn bring_up_with_address(name: &str, mtu: u32, address: [u8; 4]) -> io::Result<()> {
+    let socket = sized(name, mtu as i32)?;
+    let mut own = request(name)?;
+    // SAFETY: a `sockaddr_in` is plain data, valid when all zero.
+    let mut written: libc::sockaddr_in = unsafe { std::mem::zeroed() };
+    written.sin_family = libc::AF_INET as u16;
+    written.sin_addr.s_addr = u32::from_ne_bytes(address);
+    // SAFETY: the two types have the same size, and every byte of the one is valid in the other.
+    own.ifr_ifru.ifru_addr = unsafe { std::mem::transmute::<libc::sockaddr_in, libc::sockaddr>(written) };
+    // SAFETY: SIOCSIFADDR reads one `ifreq`, which lives through the call.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFADDR, &raw mut own) })?;
+    add_flags(&socket, request(name)?, libc::IFF_UP | libc::IFF_NOARP | libc::IFF_MULTICAST, 0)
+}
+
+/// A socket to set up interfaces with, after MTU and queue length are set.
+fn sized(name: &str, mtu: i32) -> io::Result<OwnedFd> {
     // SAFETY: no pointers are passed.
     let raw = checked(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
     // SAFETY: `socket` has just returned this descriptor to us alone.
@@ -55,15 +76,14 @@ pub(crate) fn bring_up(name: &str) -> io::Result<()> {
         // SAFETY: these requests read and write one `ifreq`, which lives through the call.
         checked(unsafe { libc::ioctl(socket.as_raw_fd(), code, std::ptr::from_mut(request)) })
     };
-    let mut mtu = request(name)?;
-    mtu.ifr_ifru.ifru_mtu = MTU;
-    set(libc::SIOCSIFMTU, &mut mtu)?;
+    let mut longest = request(name)?;
+    longest.ifr_ifru.ifru_mtu = mtu;
+    set(libc::SIOCSIFMTU, &mut longest)?;
     let mut queue = request(name)?;
     queue.ifr_ifru.ifru_metric = QUEUE_LEN;
     // The kernel grants this to the host's own root only; without it a burst of more than 500 frames is cut, and counted.
     let _ = set(libc::SIOCSIFTXQLEN, &mut queue);
-    add_flags(&socket, request(name)?, libc::IFF_UP | libc::IFF_NOARP, libc::IFF_MULTICAST)?;
-    Ok(())
+    Ok(socket)
 }
 
 /// Sets some flags of the interface in `request` and clears others.

@@ -12,7 +12,7 @@ mod schedule;
 
 pub(crate) use confirmed::receive_confirmed;
 pub(crate) use descriptor::{receive_descriptors, send_descriptors};
-pub(crate) use interface::{bring_up, create_tap, quiet_ipv6};
+pub(crate) use interface::{bring_up, bring_up_with_address, create_tap, quiet_ipv6};
 pub(crate) use interrupt::interrupt_flag;
 pub(crate) use loopback::enter_private_loopback;
 pub(crate) use namespace::{Namespace, enter_named_network, enter_own_network};

@@ -1,0 +1,78 @@
+//! Messages over a lossy link, through the sockets of the kernel: what was lost in the simulator is lost live, and nothing else.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::{DiscardReason, StreamId};
+use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
+use chronoseal_scenario::NoFiles;
+
+use crate::engines::{self, Engine, load};
+
+/// Small messages one way, and long ones, in seven packets each, the other.
+const SCENARIO: &str = r#"
+schema_version = 2
+name = "wifi"
+seed = 5
+duration = "1s"
+[segments.air.link]
+LAWS
+[[nodes]]
+name = "robot"
+clock = "ideal"
+[[nodes]]
+name = "station"
+clock = "ideal"
+[[streams]]
+name = "laser"
+from = "robot"
+to = ["station"]
+period = "20ms"
+offset = "1ms"
+length = "9kB"
+[[streams]]
+name = "command"
+from = "station"
+to = ["robot"]
+period = "5ms"
+offset = "1ms"
+length = "64B"
+"#;
+
+pub(crate) fn run_all() {
+    losses_are_those_of_the_simulator();
+    a_message_that_comes_twice_is_delivered_once();
+}
+
+fn rows(engine: Engine, laws: &str) -> Option<RunRows> {
+    Some(engines::run(engine, &load(&SCENARIO.replace("LAWS", laws), &NoFiles))?.rows)
+}
+
+/// What became of each message that was sent long before the end, by stream and number.
+fn ends(rows: &RunRows) -> BTreeMap<(StreamId, u64), Outcome> {
+    let is_early = |row: &&FrameRow| row.sent_at.is_some_and(|at| at.since_zero().as_ms_f64() < 700.0);
+    let is_end = |row: &&FrameRow| row.outcome != Outcome::Discarded(DiscardReason::CopyEliminated);
+    rows.frames.iter().filter(is_early).filter(is_end).map(|row| ((row.stream, row.sequence), row.outcome)).collect()
+}
+
+fn losses_are_those_of_the_simulator() {
+    let laws = "profile = \"wifi\"\nloss = { gilbert_elliott = { to_bad = \"2%\", to_good = \"30%\" } }";
+    let simulated = rows(Engine::Sim, laws).expect("simulated");
+    let Some(live) = rows(Engine::Live, laws) else { return };
+    let (simulated, live) = (ends(&simulated), ends(&live));
+    let lost = simulated.values().filter(|outcome| **outcome == Outcome::Discarded(DiscardReason::LostOnLink)).count();
+    assert!(lost >= 5, "{lost}");
+    assert_eq!(simulated, live);
+}
+
+fn a_message_that_comes_twice_is_delivered_once() {
+    let laws = "duplicate = \"20%\"\ndelay = { constant = \"2ms\" }";
+    let copies = |rows: &RunRows| {
+        let is_copy = |row: &&FrameRow| row.outcome == Outcome::Discarded(DiscardReason::CopyEliminated);
+        rows.frames.iter().filter(is_copy).filter(|row| row.stream == StreamId(1)).count()
+    };
+    let simulated = rows(Engine::Sim, laws).expect("simulated");
+    let Some(live) = rows(Engine::Live, laws) else { return };
+    assert!(copies(&simulated) > 20, "{}", copies(&simulated));
+    assert_eq!(copies(&simulated), copies(&live));
+    assert_eq!(ends(&simulated), ends(&live));
+}

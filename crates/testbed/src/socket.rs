@@ -1,0 +1,200 @@
+//! Stations that speak through sockets of the kernel: it cuts their messages into packets, puts them together again, and checks them.
+//!
+//! A node of such a port gives and gets each message as one frame, headers of Ethernet, IPv4 and UDP included, whatever its length. What
+//! is sent is the data behind these headers; what comes gets headers again, with the addresses that the kernel says. So what the
+//! emulator carries are other bytes than the node saw, and a message is known by its destination and the number at its front.
+
+use std::io::{self, IoSliceMut};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use chronoseal_wire::ethernet::{HEADER_LEN, Header, MacAddress, TypeOrLength};
+use chronoseal_wire::ipv4::{self, ETHERTYPE_IPV4, PROTOCOL_UDP, Packet};
+use chronoseal_wire::test_bed_header::TestBedHeader;
+use chronoseal_wire::udp;
+use nix::sys::socket::sockopt::{Ipv4PacketInfo, ReceiveTimestampns};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, setsockopt};
+use serde::{Deserialize, Serialize};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::log::hash_of;
+use crate::sys::Received;
+
+/// Longest message with its headers `[byte]`: what a datagram over IPv4 can be.
+pub(crate) const MESSAGE_LEN_MAX: usize = HEADER_LEN + ipv4::TOTAL_LEN_MAX;
+
+/// Headers in front of a message `[byte]`.
+const HEADERS_LEN: usize = HEADER_LEN + ipv4::HEADER_LEN + udp::HEADER_LEN;
+
+/// Asked for; the kernel may grant less without a privilege.
+const RECEIVE_BUFFER: usize = 8 << 20;
+
+/// A port whose node speaks UDP through the kernel.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct SocketLink {
+    /// Of its interface.
+    pub address: [u8; 4],
+    /// The groups whose messages it gets.
+    pub groups: Vec<[u8; 4]>,
+    /// The port at both ends.
+    pub port: u16,
+    /// The longest packet, its header included `[byte]`.
+    pub mtu: u32,
+}
+
+/// A UDP socket on an interface.
+pub(crate) struct UdpPort {
+    socket: Socket,
+    port: u16,
+}
+
+impl UdpPort {
+    /// A socket on the interface that has the address of `link`.
+    pub(crate) fn open(link: &SocketLink) -> io::Result<Self> {
+        let own = Ipv4Addr::from(link.address);
+        let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, link.port).into())?;
+        socket.set_multicast_if_v4(&own)?;
+        socket.set_multicast_loop_v4(false)?;
+        for group in &link.groups {
+            socket.join_multicast_v4(&Ipv4Addr::from(*group), &own)?;
+        }
+        // The kernel grants more than its limit to root only; what finds no room is lost, and missed.
+        let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
+        let _ = socket.set_send_buffer_size(RECEIVE_BUFFER);
+        setsockopt(&socket, ReceiveTimestampns, &true)?;
+        setsockopt(&socket, Ipv4PacketInfo, &true)?;
+        Ok(Self { socket, port: link.port })
+    }
+
+    /// Sends the message in a frame.
+    pub(crate) fn send(&self, frame: &[u8]) -> io::Result<()> {
+        let (packet, data) = message(frame).ok_or(io::ErrorKind::InvalidInput)?;
+        let to = SocketAddrV4::new(Ipv4Addr::from(packet.destination), self.port);
+        let sent = self.socket.send_to(data, &to.into())?;
+        if sent == data.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
+    }
+
+    /// The next message as a frame, or `None` if there is none yet.
+    pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
+        let mut control = nix::cmsg_space!(libc::in_pktinfo, libc::timespec);
+        let Some(room) = buffer.get_mut(HEADERS_LEN..) else { return Ok(None) };
+        let mut parts = [IoSliceMut::new(room)];
+        let heard =
+            recvmsg::<SockaddrIn>(self.socket.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::MSG_DONTWAIT);
+        let heard = match heard {
+            Ok(heard) => heard,
+            Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let (mut destination, mut realtime_ns) = ([0; 4], None);
+        for message in heard.cmsgs()? {
+            match message {
+                ControlMessageOwned::Ipv4PacketInfo(info) => destination = info.ipi_addr.s_addr.to_ne_bytes(),
+                ControlMessageOwned::ScmTimestampns(stamp) => {
+                    realtime_ns = Some(stamp.tv_sec() * 1_000_000_000 + stamp.tv_nsec());
+                }
+                _ => {}
+            }
+        }
+        let source = heard.address.map_or([0; 4], |address| address.ip().octets());
+        let len = heard.bytes;
+        write_headers(buffer, source, destination, len);
+        Ok(Some(Received { len: HEADERS_LEN + len, realtime_ns }))
+    }
+}
+
+impl AsFd for UdpPort {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Puts headers in front of a message of which `data_len` bytes stand behind them. There is no checksum: the kernel has checked it.
+fn write_headers(buffer: &mut [u8], source: ipv4::Address, destination: ipv4::Address, data_len: usize) {
+    let end = HEADERS_LEN + data_len;
+    let header = Header {
+        destination: MacAddress([0; 6]),
+        source: MacAddress([0; 6]),
+        type_or_length: TypeOrLength::EtherType(ETHERTYPE_IPV4),
+    };
+    header.emit(buffer);
+    udp::emit(&mut buffer[HEADER_LEN + ipv4::HEADER_LEN..end]);
+    let packet = ipv4::Header { source, destination, identification: 0, protocol: PROTOCOL_UDP };
+    packet.emit((0, udp::HEADER_LEN + data_len), false, &mut buffer[HEADER_LEN..]);
+}
+
+/// The packet in a frame and the data of the message in it, if it is a whole one.
+fn message(frame: &[u8]) -> Option<(Packet<'_>, &[u8])> {
+    let packet = packet(frame).filter(Packet::is_whole)?;
+    Some((packet, packet.data.get(udp::HEADER_LEN..)?))
+}
+
+fn packet(frame: &[u8]) -> Option<Packet<'_>> {
+    Packet::in_frame(frame).and_then(Result::ok).filter(|packet| packet.protocol == PROTOCOL_UDP)
+}
+
+/// What of a message a frame is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Piece {
+    /// The whole or its beginning, which says which message it is.
+    First(u64),
+    /// More of one.
+    Rest,
+    /// No message of the test bed.
+    Other,
+}
+
+/// What of a message a frame is, as a node or the kernel wrote it.
+pub(crate) fn piece(frame: &[u8]) -> Piece {
+    let Some(packet) = packet(frame) else { return Piece::Other };
+    if packet.offset > 0 {
+        return Piece::Rest;
+    }
+    let front = packet.data.get(udp::HEADER_LEN..udp::HEADER_LEN + TestBedHeader::LEN);
+    front.map_or(Piece::Other, |front| {
+        let mut identity = [0; 4 + TestBedHeader::LEN];
+        identity[..4].copy_from_slice(&packet.destination);
+        identity[4..].copy_from_slice(front);
+        Piece::First(hash_of(&identity))
+    })
+}
+
+/// True for what the kernel sends by itself where it is in a group (IGMP, RFC 3376): nobody on a link is meant by it.
+pub(crate) fn is_membership(frame: &[u8]) -> bool {
+    const PROTOCOL_AT: usize = HEADER_LEN + 9;
+    const IGMP: u8 = 2;
+    frame.get(12..14) == Some(&ETHERTYPE_IPV4.to_be_bytes()) && frame.get(PROTOCOL_AT) == Some(&IGMP)
+}
+
+#[cfg(test)]
+mod tests {
+    use chronoseal_core::StreamId;
+
+    use super::*;
+
+    #[test]
+    fn a_message_is_known_by_its_group_and_number_whoever_wrote_its_headers() {
+        let mut written = vec![0; HEADERS_LEN + 3000];
+        TestBedHeader { stream: StreamId(1), sequence: 7 }.emit(&mut written[HEADERS_LEN..]);
+        write_headers(&mut written, [10, 0, 0, 1], [239, 192, 0, 1], 3000);
+        let Piece::First(whole) = piece(&written) else { panic!("it is one") };
+        // The kernel's first packet of it: another identification, a checksum, and less data.
+        let mut first = written[..HEADER_LEN + 1500].to_vec();
+        let header = ipv4::Header {
+            source: [10, 0, 0, 1],
+            destination: [239, 192, 0, 1],
+            identification: 99,
+            protocol: PROTOCOL_UDP,
+        };
+        header.emit((0, 1480), true, &mut first[HEADER_LEN..]);
+        assert_eq!(piece(&first), Piece::First(whole));
+        header.emit((1480, 1480), true, &mut first[HEADER_LEN..]);
+        assert_eq!(piece(&first), Piece::Rest);
+        assert_eq!(piece(&[0; 60]), Piece::Other);
+        let (packet, data) = message(&written).expect("a message");
+        assert_eq!((packet.destination, data.len()), ([239, 192, 0, 1], 3000));
+        assert!(!is_membership(&written));
+    }
+}
