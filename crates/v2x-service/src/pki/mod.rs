@@ -6,10 +6,12 @@
 
 mod clock;
 mod error;
+mod exchange;
 mod files;
 mod http;
 mod keys;
 mod listening;
+mod places;
 mod server;
 mod service;
 mod shared;

@@ -3,18 +3,20 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use chronoseal_v2x::certificate::hashed_id8;
 use chronoseal_v2x::crypto::{Curve, SigningKey};
 use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{
     AaEntry, Authority, AuthorizationAuthority, AuthorizationResponseCode, AuthorizationValidationResponseCode,
-    CtlCommand, CtlEntry, DcEntry, Decision, EaEntry, EnrolmentAuthority, EnrolmentResponseCode, ListKind, NoAnswer,
-    PkiError, Role, RootCaEntry, Step, TicketPeriods, TlmEntry, TrustedAuthority, delta, issue_authority,
+    CtlCommand, CtlEntry, DcEntry, Decision, EaEntry, EnrolmentAuthority, EnrolmentResponseCode, ListKind, LookUp,
+    PkiError, Question, Role, RootCaEntry, Step, TicketPeriods, TlmEntry, TrustedAuthority, delta, issue_authority,
     own_trust_list, sign_revocation_list, sign_trust_list,
 };
 use chronoseal_v2x::types::{CertificateBuf, HashedId8};
 
+use super::exchange::{Gate, reached};
 use super::keys::rng;
 use super::listening::{Listener, Running};
 use super::shared::Shared;
@@ -26,6 +28,10 @@ use crate::store::Store;
 const CTL_VALIDITY_S: u64 = 7 * 86_400;
 /// How long a revocation list is good for `[s]`: a day. It is signed when it is asked for.
 const CRL_VALIDITY_S: u64 = 86_400;
+/// How long an enrolment authority of another root may take to answer; a station waits ten seconds for its own answer.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(8);
+/// How long a distribution centre of another root may take to send a list.
+const LIST_TIME_MAX: Duration = Duration::from_secs(4);
 
 /// Answers to give instead of the right ones, to see what stations and other authorities do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,8 +91,8 @@ pub struct Server {
     state: Arc<State>,
 }
 
-/// What the handlers share. No lock is held while another authority is asked, so that two such servers cannot wait for
-/// each other.
+/// What the handlers share. No lock is held while another authority or a distribution centre is asked, so that one that
+/// hangs stops nobody, and two such servers cannot wait for each other.
 #[derive(Debug)]
 pub(super) struct State {
     url: String,
@@ -96,8 +102,9 @@ pub(super) struct State {
     ea: Mutex<EnrolmentAuthority>,
     aa: Mutex<AuthorizationAuthority>,
     store: Arc<Mutex<Store>>,
-    trust: TrustStore,
-    http: HttpClient,
+    pub(super) trust: TrustStore,
+    pub(super) http: HttpClient,
+    pub(super) gate: Gate,
     clock: Clock,
 }
 
@@ -109,9 +116,10 @@ impl Server {
     pub fn start(options: &ServerOptions, device: &KeyDevice, store: Store) -> Result<Self, ServiceError> {
         let listener = Listener::bind(options.address)?;
         let url = format!("http://{}", listener.address());
-        let http = HttpClient::default();
+        let http = HttpClient::new(ANSWER_TIME_MAX);
         let store = Arc::new(Mutex::new(store));
-        let trust = TrustStore::new(Arc::clone(&store), http.clone()).with_clock(options.clock.clone());
+        let trust =
+            TrustStore::new(Arc::clone(&store), HttpClient::new(LIST_TIME_MAX)).with_clock(options.clock.clone());
 
         let root = open(options, device, Role::Root, None)?;
         let tlm = open(options, device, Role::TrustListManager, None)?;
@@ -142,6 +150,7 @@ impl Server {
             store,
             trust,
             http,
+            gate: Gate::default(),
             clock: options.clock.clone(),
         });
         state.forget()?;
@@ -270,29 +279,41 @@ impl State {
         &found.expect("there is one of each role").1
     }
 
-    /// Answers a station or an authorization authority.
-    pub(super) fn enrolment(&self, request: &[u8]) -> Result<Decision, ServiceError> {
-        let mut trust = self.trust.clone();
+    pub(super) fn handle_at_ea(&self, request: &[u8]) -> Result<Step, ServiceError> {
         let mut store = Shared(Arc::clone(&self.store));
-        Ok(lock(&self.ea).handle(request, &mut store, &mut trust, self.clock.now(), &mut rng()?)?)
+        Ok(lock(&self.ea).handle(request, &mut store, self.clock.now(), &mut rng()?)?)
     }
 
-    /// Answers a station, after asking its enrolment authority.
-    pub(super) fn authorization(&self, request: &[u8]) -> Result<Decision, ServiceError> {
-        let mut trust = self.trust.clone();
+    pub(super) fn resume_at_ea(
+        &self,
+        look_up: LookUp,
+        found: Result<TrustedAuthority, PkiError>,
+    ) -> Result<Decision, ServiceError> {
         let mut store = Shared(Arc::clone(&self.store));
-        let step = lock(&self.aa).handle(request, &mut store, &mut trust, self.clock.now(), &mut rng()?)?;
-        let question = match step {
-            Step::Done(decision) => return Ok(decision),
-            Step::Ask(question) => question,
-        };
-        let answer = if question.ea().id() == self.certificate(Role::Enrolment).id() {
-            self.enrolment(question.message()).map(|decision| decision.answer)
-        } else {
-            self.http.post(question.url(), question.message())
-        };
-        let answer = answer.as_deref().map_err(|error| NoAnswer::Unreached { reason: error.to_string() });
-        Ok(lock(&self.aa).resume(&question, answer, &mut store, self.clock.now(), &mut rng()?)?)
+        Ok(lock(&self.ea).resume_look_up(look_up, found, &mut store, self.clock.now(), &mut rng()?)?)
+    }
+
+    pub(super) fn handle_at_aa(&self, request: &[u8]) -> Result<Step, ServiceError> {
+        let mut store = Shared(Arc::clone(&self.store));
+        Ok(lock(&self.aa).handle(request, &mut store, self.clock.now(), &mut rng()?)?)
+    }
+
+    pub(super) fn resume_look_up_at_aa(
+        &self,
+        look_up: LookUp,
+        found: Result<TrustedAuthority, PkiError>,
+    ) -> Result<Step, ServiceError> {
+        let mut store = Shared(Arc::clone(&self.store));
+        Ok(lock(&self.aa).resume_look_up(look_up, found, &mut store, self.clock.now(), &mut rng()?)?)
+    }
+
+    pub(super) fn resume_at_aa(
+        &self,
+        question: &Question,
+        answer: Result<Vec<u8>, ServiceError>,
+    ) -> Result<Decision, ServiceError> {
+        let mut store = Shared(Arc::clone(&self.store));
+        Ok(lock(&self.aa).resume(question, reached(&answer), &mut store, self.clock.now(), &mut rng()?)?)
     }
 
     /// Forgets the answers to requests that are not taken any more, and the tickets that are over.
