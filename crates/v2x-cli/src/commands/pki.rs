@@ -476,8 +476,13 @@ fn authorize(options: &Authorize, printer: &Printer) -> Result<Status, Trouble> 
     if let Some(permissions) = permissions(&options.permissions)? {
         wish.permissions = permissions;
     }
+    let endpoint = Endpoint { certificate: &aa, url: &options.url };
+    // Other tickets whose answer was lost: they were granted, and count. If that fails, so does what follows, and says why.
+    for id in client.settle(endpoint, Some((&ea, &wish))).unwrap_or_default() {
+        printer.note(&format!("at {id} has come, which was asked for before"));
+    }
     for _ in 0..options.count {
-        let granted = client.authorize(Endpoint { certificate: &aa, url: &options.url }, &ea, &wish);
+        let granted = client.authorize(endpoint, &ea, &wish);
         let status = judged(granted, printer, |id| format!("at {id}"))?;
         if status != Status::Held {
             return Ok(status);

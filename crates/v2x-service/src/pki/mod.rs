@@ -11,6 +11,7 @@ mod files;
 mod http;
 mod keys;
 mod listening;
+mod outstanding;
 mod places;
 mod server;
 mod service;

@@ -10,6 +10,7 @@ mod devices;
 mod exchanges;
 mod faults;
 mod interop;
+mod lost_answers;
 mod postgres_server;
 mod replays;
 mod revocation;
