@@ -81,6 +81,10 @@ pub(crate) trait Database: Send {
     fn run(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, StoreError>;
 
     fn rows(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Vec<Value>>, StoreError>;
+
+    /// Runs a statement that counts before it writes, one at a time for each row that `row` finds, among all who use the
+    /// database.
+    fn run_in_turn(&mut self, row: (&str, &[Value]), sql: &str, parameters: &[Value]) -> Result<u64, StoreError>;
 }
 
 const SCHEMA: &[&str] = &[

@@ -53,6 +53,15 @@ impl Database for Postgres {
         self.client()?.execute(sql, &parameters(values)).map_err(reason)
     }
 
+    /// The row is locked first, in a statement of its own: the next one then sees what others committed before.
+    fn run_in_turn(&mut self, row: (&str, &[Value]), sql: &str, values: &[Value]) -> Result<u64, StoreError> {
+        let mut transaction = self.client()?.transaction().map_err(reason)?;
+        transaction.execute(&format!("{} FOR UPDATE", row.0), &parameters(row.1)).map_err(reason)?;
+        let count = transaction.execute(sql, &parameters(values)).map_err(reason)?;
+        transaction.commit().map_err(reason)?;
+        Ok(count)
+    }
+
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Vec<Value>>, StoreError> {
         let rows = self.client()?.query(sql, &parameters(values)).map_err(reason)?;
         rows.iter().map(|row| (0..row.len()).map(|column| row.try_get(column).map_err(reason)).collect()).collect()
