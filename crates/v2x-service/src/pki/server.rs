@@ -1,5 +1,6 @@
 //! Root, enrolment authority, authorization authority, trust list manager and distribution centre behind one port.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +15,7 @@ use chronoseal_v2x::pki::{
     PkiError, Question, Role, RootCaEntry, Step, TicketPeriods, TlmEntry, TrustedAuthority, delta, issue_authority,
     own_trust_list, sign_revocation_list, sign_trust_list,
 };
-use chronoseal_v2x::types::{CertificateBuf, HashedId8};
+use chronoseal_v2x::types::{CertificateBuf, HashedId8, Time64};
 
 use super::exchange::{Gate, reached};
 use super::keys::rng;
@@ -24,9 +25,32 @@ use super::{Clock, HttpClient, KeyDevice, Meta, ServiceError, TrustStore, files}
 use crate::hsm::HsmKey;
 use crate::store::Store;
 
+/// The signed lists that do not come from the store, kept until what they say changes.
+#[derive(Debug, Default)]
+struct Signed {
+    revocations: Mutex<Option<Revocations>>,
+    of_root: Mutex<Deltas>,
+    of_tlm: Mutex<Deltas>,
+}
+
+#[derive(Debug)]
+struct Revocations {
+    entries: Vec<HashedId8>,
+    signed_at: Time64,
+    message: Vec<u8>,
+}
+
+/// What leads to the full list `newest`, by the number of the list it begins at.
+#[derive(Debug, Default)]
+struct Deltas {
+    newest: Vec<u8>,
+    messages: BTreeMap<u8, Vec<u8>>,
+}
+
 /// How long a trust list is good for `[s]`: a week.
 const CTL_VALIDITY_S: u64 = 7 * 86_400;
-/// How long a revocation list is good for `[s]`: a day. It is signed when it is asked for.
+/// How long a revocation list is good for `[s]`: a day. It is signed when it is asked for and another one than the last is
+/// due, which is also so when half of that has passed.
 const CRL_VALIDITY_S: u64 = 86_400;
 /// How long an enrolment authority of another root may take to answer; a station waits ten seconds for its own answer.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(8);
@@ -51,6 +75,8 @@ pub struct ServerOptions {
     pub directory: PathBuf,
     /// Where to listen; port 0 for any that is free.
     pub address: SocketAddr,
+    /// Where others find it, as trust lists say; where it listens if not said.
+    pub public_url: Option<String>,
     /// What the names of the authorities begin with.
     pub name: String,
     /// Curve of the enrolment and authorization authorities' keys; of 256 bits.
@@ -72,6 +98,7 @@ impl ServerOptions {
         Self {
             directory: directory.into(),
             address: SocketAddr::from(([127, 0, 0, 1], 0)),
+            public_url: None,
             name: "chronoseal".to_owned(),
             curve: Curve::NistP256,
             root_curve: Curve::NistP256,
@@ -89,6 +116,7 @@ pub struct Server {
     // be closed in there.
     http: Running,
     state: Arc<State>,
+    url: String,
 }
 
 /// What the handlers share. No lock is held while another authority or a distribution centre is asked, so that one that
@@ -105,6 +133,7 @@ pub(super) struct State {
     pub(super) trust: TrustStore,
     pub(super) http: HttpClient,
     pub(super) gate: Gate,
+    signed: Signed,
     clock: Clock,
 }
 
@@ -112,10 +141,13 @@ impl Server {
     /// Makes what is missing of the authorities, signs new lists and serves.
     ///
     /// # Errors
-    /// [`ServiceError::Network`] if the address is taken; else those of files, keys and the store.
+    /// [`ServiceError::PublicUrl`] if that is none; [`ServiceError::Network`] if the address is taken; else those of files,
+    /// keys and the store.
     pub fn start(options: &ServerOptions, device: &KeyDevice, store: Store) -> Result<Self, ServiceError> {
+        options.public_url.as_deref().map_or(Ok(()), check_public_url)?;
         let listener = Listener::bind(options.address)?;
-        let url = format!("http://{}", listener.address());
+        let listens_at = format!("http://{}", listener.address());
+        let url = options.public_url.clone().unwrap_or_else(|| listens_at.clone());
         let http = HttpClient::new(ANSWER_TIME_MAX);
         let store = Arc::new(Mutex::new(store));
         let trust =
@@ -151,17 +183,24 @@ impl Server {
             trust,
             http,
             gate: Gate::default(),
+            signed: Signed::default(),
             clock: options.clock.clone(),
         });
         state.forget()?;
         state.sign_lists()?;
         let http = listener.serve(Arc::clone(&state))?;
-        Ok(Self { http, state })
+        Ok(Self { http, state, url: listens_at })
     }
 
-    /// Where it is, without a path.
+    /// Where it listens, without a path.
     #[must_use]
     pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Where others find it, as trust lists say.
+    #[must_use]
+    pub fn public_url(&self) -> &str {
         &self.state.url
     }
 
@@ -350,23 +389,41 @@ impl State {
         else {
             return Ok(None);
         };
+        let mut signed = lock(match kind {
+            ListKind::Root => &self.signed.of_root,
+            ListKind::TrustListManager => &self.signed.of_tlm,
+        });
+        if signed.newest != newest {
+            *signed = Deltas { newest: newest.clone(), messages: BTreeMap::new() };
+        }
+        if let Some(message) = signed.messages.get(&sequence) {
+            return Ok(Some(message.clone()));
+        }
         let commands = delta(&own_trust_list(old)?, &new)?;
         let mut authority = lock(self.signer_of(kind));
         let is_full_ctl = false;
-        Ok(Some(sign_trust_list(
-            &mut authority,
-            kind,
-            (is_full_ctl, new.ctl_sequence),
-            commands,
-            self.clock.now(),
-            CTL_VALIDITY_S,
-        )?))
+        let header = (is_full_ctl, new.ctl_sequence);
+        let message = sign_trust_list(&mut authority, kind, header, commands, self.clock.now(), CTL_VALIDITY_S)?;
+        signed.messages.insert(sequence, message.clone());
+        Ok(Some(message))
     }
 
     /// Who is revoked now.
     pub(super) fn revocation_list(&self) -> Result<Vec<u8>, ServiceError> {
         let entries = lock(&self.store).revoked_authorities()?;
-        Ok(sign_revocation_list(&mut lock(&self.root), entries, self.clock.now(), CRL_VALIDITY_S)?)
+        let now = self.clock.now();
+        // Whoever asks while it is signed gets the same.
+        let mut kept = lock(&self.signed.revocations);
+        if let Some(last) = &*kept
+            && last.entries == entries
+            && last.signed_at <= now
+            && now < last.signed_at.plus_us(CRL_VALIDITY_S / 2 * 1_000_000)
+        {
+            return Ok(last.message.clone());
+        }
+        let message = sign_revocation_list(&mut lock(&self.root), entries.clone(), now, CRL_VALIDITY_S)?;
+        *kept = Some(Revocations { entries, signed_at: now, message: message.clone() });
+        Ok(message)
     }
 
     fn signer_of(&self, kind: ListKind) -> &Mutex<Authority> {
@@ -418,6 +475,19 @@ impl State {
         let message =
             sign_trust_list(&mut authority, kind, (true, sequence), commands, self.clock.now(), CTL_VALIDITY_S)?;
         Ok(store.add_list(kind, &message)?)
+    }
+}
+
+/// An address that paths can be put behind.
+fn check_public_url(url: &str) -> Result<(), ServiceError> {
+    let host = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let is_plain = |host: &str| {
+        let reaches = !host.is_empty() && !host.starts_with(['/', ':']) && !host.ends_with('/');
+        reaches && host.bytes().all(|octet| octet.is_ascii_graphic() && !b"?#\"<>@\\".contains(&octet))
+    };
+    match host.is_some_and(is_plain) {
+        true => Ok(()),
+        false => Err(ServiceError::PublicUrl { found: url.to_owned() }),
     }
 }
 

@@ -12,6 +12,7 @@ mod faults;
 mod interop;
 mod lost_answers;
 mod postgres_server;
+mod postgres_tls;
 mod replays;
 mod revocation;
 mod revoked_for_both;
