@@ -33,7 +33,7 @@ pub struct TrustStore {
     store: Arc<Mutex<Store>>,
     http: HttpClient,
     clock: Clock,
-    centres: Arc<Mutex<BTreeMap<(HashedId8, String), Arc<Centre>>>>,
+    centres: Arc<Mutex<Centres>>,
 }
 
 impl TrustStore {
@@ -120,6 +120,9 @@ impl TrustStore {
         Arc::clone(lock(&self.centres).entry((root.id(), url.to_owned())).or_default())
     }
 }
+
+/// By root and address.
+type Centres = BTreeMap<(HashedId8, String), Arc<Centre>>;
 
 /// The distribution centre of a root. One fetch is under way at a time, and serves all who wait for it. One that did not
 /// answer is tried again without anybody waiting for it.
