@@ -11,9 +11,9 @@ use chronoseal_v2x::message::{SessionKey, SignerCertificate, SignerForm, encrypt
 use chronoseal_v2x::pki::{
     AnswerStore, Applicant, Authority, AuthorizationAuthority, Credential, DatedRequest, Decision, EnrolmentAuthority,
     EtsiTs102941Data, ListKind, NoAnswer, Pending, PkiError, RequestIdentity, Role, SealedRequest, Station,
-    StationStore, Step, TicketWish, TrustNobody, TrustedAuthority, delta, issue_authority, open_request,
-    own_trust_list, read_revocation_list, read_trust_list, request_credential, request_ticket, seal_answer,
-    sign_revocation_list, sign_trust_list,
+    StationStore, Step, TicketWish, TrustedAuthority, delta, issue_authority, open_request, own_trust_list,
+    read_revocation_list, read_trust_list, request_credential, request_ticket, seal_answer, sign_revocation_list,
+    sign_trust_list,
 };
 use chronoseal_v2x::types::{
     CertificateBuf, HashedId8, HeaderInfo, Ieee1609Dot2Data, InnerData, Psid, Received, SignedDataPayload, Time64,
@@ -145,17 +145,32 @@ impl Parties {
         }
     }
 
-    fn ask_ea(&mut self, request: &[u8]) {
-        if let Ok(decision) = self.ea.handle(request, &mut self.store, &mut TrustNobody, NOW, &mut self.rng) {
-            check(&decision);
-        }
+    fn ask_ea(&mut self, request: &[u8]) -> Result<Decision, PkiError> {
+        let decision = match self.ea.handle(request, &mut self.store, NOW, &mut self.rng)? {
+            Step::Done(decision) => decision,
+            Step::LookUp(look_up) => {
+                let unknown = Err(look_up.unknown());
+                self.ea.resume_look_up(*look_up, unknown, &mut self.store, NOW, &mut self.rng)?
+            }
+            Step::Ask(_) => panic!("an enrolment authority asks nobody"),
+        };
+        check(&decision);
+        Ok(decision)
     }
 
     fn ask_aa(&mut self, request: &[u8]) {
-        match self.aa.handle(request, &mut self.store, &mut TrustNobody, NOW, &mut self.rng) {
+        let step = match self.aa.handle(request, &mut self.store, NOW, &mut self.rng) {
+            Ok(Step::LookUp(look_up)) => {
+                let unknown = Err(look_up.unknown());
+                self.aa.resume_look_up(*look_up, unknown, &mut self.store, NOW, &mut self.rng)
+            }
+            step => step,
+        };
+        match step {
             Ok(Step::Done(decision)) => check(&decision),
+            Ok(Step::LookUp(look_up)) => panic!("{look_up:?} once more"),
             Ok(Step::Ask(question)) => {
-                let answer = self.ea.handle(question.message(), &mut self.store, &mut TrustNobody, NOW, &mut self.rng);
+                let answer = self.ask_ea(question.message());
                 let answer = answer.map(|decision| decision.answer).map_err(|error| NoAnswer::Useless(Box::new(error)));
                 let answer = answer.as_deref().map_err(Clone::clone);
                 if let Ok(decision) = self.aa.resume(&question, answer, &mut self.store, NOW, &mut self.rng) {
@@ -201,23 +216,23 @@ pub fn v2x_exchange(data: &[u8]) {
         let (ea, aa) = (parties.ea_certificate.clone(), parties.aa_certificate.clone());
         match choice % 8 {
             0 => {
-                parties.ask_ea(data);
+                let _ = parties.ask_ea(data);
                 parties.ask_aa(data);
                 parties.answer(data, data);
             }
             1 => {
                 let request = seal(data, &ea, &mut parties.rng);
-                parties.ask_ea(&request);
+                let _ = parties.ask_ea(&request);
             }
             2 => {
                 let message = signed(data, Psid::CERTIFICATE_REQUEST, SignerForm::SelfSigned, &mut key(40));
                 let request = seal(&message, &ea, &mut parties.rng);
-                parties.ask_ea(&request);
+                let _ = parties.ask_ea(&request);
             }
             3 => {
                 let message = signed(data, Psid::CERTIFICATE_REQUEST, SignerForm::Digest(&aa), &mut key(30));
                 let request = seal(&message, &ea, &mut parties.rng);
-                parties.ask_ea(&request);
+                let _ = parties.ask_ea(&request);
             }
             4 => {
                 let request = seal(data, &aa, &mut parties.rng);
@@ -308,8 +323,7 @@ pub fn seeds() -> Vec<(&'static str, String, Vec<u8>)> {
         let mut seeds = Vec::new();
         let mut plain: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
         let (enrolling, asking) = (parties.enrolling.0.clone(), parties.asking.0.clone());
-        let decision =
-            parties.ea.handle(enrolling.message(), &mut parties.store, &mut TrustNobody, NOW, &mut parties.rng);
+        let decision = parties.ask_ea(enrolling.message());
         let answer = decision.expect("it is for the authority").answer;
         for (name, message, key) in [
             ("enrolment_request", enrolling.message(), &parties.enrolling.1),

@@ -56,3 +56,13 @@ pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
     }
     Ok(())
 }
+
+/// What to say of a file with a secret that others than its owner can read; nothing if they cannot, or there is none.
+pub(crate) fn warning_if_readable(path: &Path) -> Option<String> {
+    let metadata = fs::metadata(path).ok()?;
+    let mode = metadata.mode() & 0o777;
+    (metadata.is_file() && mode & 0o044 != 0).then(|| {
+        let path = path.display();
+        format!("{path}: others than its owner can read this PIN (mode {mode:03o}); close it to them: chmod 600 {path}")
+    })
+}

@@ -95,14 +95,27 @@ struct Keys {
 }
 
 impl Keys {
-    fn open(&self, directory: &Path) -> Result<KeyDevice, Trouble> {
+    fn open(&self, directory: &Path, printer: &Printer) -> Result<KeyDevice, Trouble> {
         let (Some(hsm), Some(pin_file)) = (&self.hsm, &self.pin_file) else {
-            return Ok(KeyDevice::software(directory)?);
+            return in_files(directory, printer);
         };
+        warn_of_pin(pin_file, printer);
         let text = std::fs::read(hsm).map_err(|error| Trouble(format!("error: {}: {error}", hsm.display())))?;
         let back_end: BackEnd =
             serde_json::from_slice(&text).map_err(|error| Trouble(format!("error: {}: {error}", hsm.display())))?;
         Ok(KeyDevice::open(&back_end, pin_file)?)
+    }
+}
+
+/// The key files of a folder.
+fn in_files(directory: &Path, printer: &Printer) -> Result<KeyDevice, Trouble> {
+    warn_of_pin(&KeyDevice::pin_file(directory), printer);
+    Ok(KeyDevice::software(directory)?)
+}
+
+fn warn_of_pin(pin_file: &Path, printer: &Printer) {
+    if let Some(warning) = KeyDevice::pin_warning(pin_file) {
+        printer.note(&format!("warning: {warning}"));
     }
 }
 
@@ -136,6 +149,9 @@ struct Serve {
     /// Address to listen at
     #[arg(long, default_value = "127.0.0.1")]
     bind: IpAddr,
+    /// Where others reach it, such as http://pki.example:8080: what trust lists say; the address it listens at if not given
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
     /// What the authorities are called
     #[arg(long, default_value = "chronoseal")]
     name: String,
@@ -252,10 +268,10 @@ struct StationFolder {
 }
 
 impl StationFolder {
-    fn client(&self) -> Result<Client, Trouble> {
-        let client = Client::new(&self.dir, self.keys.open(&self.dir)?);
+    fn client(&self, printer: &Printer) -> Result<Client, Trouble> {
+        let client = Client::new(&self.dir, self.keys.open(&self.dir, printer)?);
         if self.ticket_keys_in_files && self.keys.hsm.is_some() {
-            return Ok(client.with_ticket_device(KeyDevice::software(&self.dir)?));
+            return Ok(client.with_ticket_device(in_files(&self.dir, printer)?));
         }
         Ok(client)
     }
@@ -369,7 +385,7 @@ pub(crate) fn run(options: &Pki, printer: &Printer) -> Result<Status, Trouble> {
         Command::Register(options) => register(options),
         Command::Revoke(options) => revoke(options),
         Command::Trust(options) => trust(options, printer),
-        Command::Keygen(options) => keygen(options),
+        Command::Keygen(options) => keygen(options, printer),
         Command::Enrol(options) => enrol(options, printer),
         Command::Reenrol(options) => reenrol(options, printer),
         Command::Authorize(options) => authorize(options, printer),
@@ -381,6 +397,7 @@ pub(crate) fn run(options: &Pki, printer: &Printer) -> Result<Status, Trouble> {
 fn serve(options: &Serve, printer: &Printer) -> Result<Status, Trouble> {
     let mut server = ServerOptions::new(&options.authority.dir);
     server.address = SocketAddr::from((options.bind, options.port));
+    server.public_url.clone_from(&options.public_url);
     server.name.clone_from(&options.name);
     server.curve = options.curve.into();
     server.root_curve = options.root_curve.into();
@@ -391,7 +408,12 @@ fn serve(options: &Serve, printer: &Printer) -> Result<Status, Trouble> {
         validation: options.validation_fault,
     };
     let store = options.authority.open_store()?;
-    let server = Server::start(&server, &options.keys.open(&options.authority.dir)?, store)?;
+    let server = Server::start(&server, &options.keys.open(&options.authority.dir, printer)?, store)?;
+    if options.bind.is_unspecified() && options.public_url.is_none() {
+        let url = server.public_url();
+        printer
+            .note(&format!("warning: trust lists say {url}, where nobody else finds it; say where with --public-url"));
+    }
     printer.data(&format!("listening {}", server.url()));
     server.wait();
     Ok(Status::Held)
@@ -441,29 +463,29 @@ fn trust(options: &Trust, printer: &Printer) -> Result<Status, Trouble> {
     }
 }
 
-fn keygen(options: &Keygen) -> Result<Status, Trouble> {
-    options.station.client()?.canonical_key(options.station.curve.into())?;
+fn keygen(options: &Keygen, printer: &Printer) -> Result<Status, Trouble> {
+    options.station.client(printer)?.canonical_key(options.station.curve.into())?;
     Ok(Status::Held)
 }
 
 fn enrol(options: &Enrol, printer: &Printer) -> Result<Status, Trouble> {
     let ea = authority(&options.endpoint.ea, options.endpoint.rca.as_deref())?;
     let endpoint = Endpoint { certificate: &ea, url: &options.endpoint.url };
-    let granted = options.station.client()?.enrol(&options.id.0, endpoint, options.station.curve.into());
+    let granted = options.station.client(printer)?.enrol(&options.id.0, endpoint, options.station.curve.into());
     judged(granted, printer, |id| format!("ec {id}"))
 }
 
 fn reenrol(options: &Reenrol, printer: &Printer) -> Result<Status, Trouble> {
     let ea = authority(&options.endpoint.ea, options.endpoint.rca.as_deref())?;
     let endpoint = Endpoint { certificate: &ea, url: &options.endpoint.url };
-    let granted = options.station.client()?.renew(endpoint, options.station.curve.into());
+    let granted = options.station.client(printer)?.renew(endpoint, options.station.curve.into());
     judged(granted, printer, |id| format!("ec {id}"))
 }
 
 fn authorize(options: &Authorize, printer: &Printer) -> Result<Status, Trouble> {
     let aa = authority(&options.aa, options.rca.as_deref())?;
     let ea = read_certificate(&options.ea)?;
-    let client = options.station.client()?;
+    let client = options.station.client(printer)?;
     let mut wish = TicketOptions {
         curve: options.station.curve.into(),
         with_encryption_key: options.encryption_key,
@@ -476,8 +498,13 @@ fn authorize(options: &Authorize, printer: &Printer) -> Result<Status, Trouble> 
     if let Some(permissions) = permissions(&options.permissions)? {
         wish.permissions = permissions;
     }
+    let endpoint = Endpoint { certificate: &aa, url: &options.url };
+    // Other tickets whose answer was lost: they were granted, and count. If that fails, so does what follows, and says why.
+    for id in client.settle(endpoint, Some((&ea, &wish))).unwrap_or_default() {
+        printer.note(&format!("at {id} has come, which was asked for before"));
+    }
     for _ in 0..options.count {
-        let granted = client.authorize(Endpoint { certificate: &aa, url: &options.url }, &ea, &wish);
+        let granted = client.authorize(endpoint, &ea, &wish);
         let status = judged(granted, printer, |id| format!("at {id}"))?;
         if status != Status::Held {
             return Ok(status);

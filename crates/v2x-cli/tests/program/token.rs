@@ -1,5 +1,6 @@
 //! A station whose keys are in a PKCS#11 token, from the program alone.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -48,6 +49,13 @@ fn keys_of_a_token_need_no_other_program_and_the_right_pin() {
     // Nothing else lies beside it, as after the build that the README names.
     let program = folder.path().join("chronoseal-v2x");
     std::fs::copy(BINARY, &program).unwrap();
+    // Written as a shell does it by itself, the PIN is everybody's.
+    let pin = folder.path().join("pin");
+    std::fs::set_permissions(&pin, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let (status, said) = keygen(&program, folder.path(), "pin");
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.starts_with("warning: pin: ") && said.contains("chmod 600 pin"), "{said}");
+    std::fs::set_permissions(&pin, std::fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(keygen(&program, folder.path(), "pin"), (Some(0), String::new()));
     assert!(folder.path().join("car/canonical.pub.pem").exists());
     std::fs::write(folder.path().join("wrong"), "0000\n").unwrap();

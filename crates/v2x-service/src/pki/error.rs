@@ -41,6 +41,15 @@ pub enum ServiceError {
         /// What came.
         found: String,
     },
+    /// An address that cannot be put into trust lists.
+    #[error(
+        "public URL `{found}`: write http://HOST or http://HOST:PORT, with the path that comes before /ea and /aa if there \
+         is one, and no slash at the end"
+    )]
+    PublicUrl {
+        /// What was given.
+        found: String,
+    },
     /// A file that cannot be read or written.
     #[error("{}: {source}", path.display())]
     File {

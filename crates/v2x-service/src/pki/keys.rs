@@ -1,7 +1,7 @@
 //! Keys of a device as the exchanges want them, and public keys as other programs want them.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base64ct::{Base64, Encoding};
 use chronoseal_v2x::crypto::{Curve, PublicPoint};
@@ -10,6 +10,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use super::{ServiceError, files};
 use crate::hsm::{BackEnd, HsmError, HsmKey, KeyHandle, Persistence, SharedHsm};
+use crate::private::warning_if_readable;
 
 /// A device that several keys of one process are in.
 #[derive(Clone)]
@@ -36,7 +37,7 @@ impl KeyDevice {
     /// # Errors
     /// [`ServiceError::Hsm`] or [`ServiceError::File`].
     pub fn software(directory: &Path) -> Result<Self, ServiceError> {
-        let pin = pin(&directory.join("pin"))?;
+        let pin = pin(&Self::pin_file(directory))?;
         let back_end = BackEnd::Software { folder: directory.join("keys"), predefined: None };
         Ok(Self::new(SharedHsm::new(back_end.open(&pin)?)))
     }
@@ -49,6 +50,18 @@ impl KeyDevice {
         let pin =
             String::from_utf8(files::read(pin_file)?).map_err(|_| ServiceError::content(pin_file, "a PIN is text"))?;
         Ok(Self::new(SharedHsm::new(back_end.open_anywhere(pin.trim_end())?)))
+    }
+
+    /// What to say of a file with a PIN that others than its owner can read: whoever has the PIN can use the keys.
+    #[must_use]
+    pub fn pin_warning(pin_file: &Path) -> Option<String> {
+        warning_if_readable(pin_file)
+    }
+
+    /// Where [`KeyDevice::software`] has the PIN of the keys in `directory`.
+    #[must_use]
+    pub fn pin_file(directory: &Path) -> PathBuf {
+        directory.join("pin")
     }
 
     /// Makes a pair and gives back its handle.

@@ -6,10 +6,13 @@
 
 mod clock;
 mod error;
+mod exchange;
 mod files;
 mod http;
 mod keys;
 mod listening;
+mod outstanding;
+mod places;
 mod server;
 mod service;
 mod shared;

@@ -1,20 +1,23 @@
 //! Root, enrolment authority, authorization authority, trust list manager and distribution centre behind one port.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use chronoseal_v2x::certificate::hashed_id8;
 use chronoseal_v2x::crypto::{Curve, SigningKey};
 use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{
     AaEntry, Authority, AuthorizationAuthority, AuthorizationResponseCode, AuthorizationValidationResponseCode,
-    CtlCommand, CtlEntry, DcEntry, Decision, EaEntry, EnrolmentAuthority, EnrolmentResponseCode, ListKind, NoAnswer,
-    PkiError, Role, RootCaEntry, Step, TicketPeriods, TlmEntry, TrustedAuthority, delta, issue_authority,
+    CtlCommand, CtlEntry, DcEntry, Decision, EaEntry, EnrolmentAuthority, EnrolmentResponseCode, ListKind, LookUp,
+    PkiError, Question, Role, RootCaEntry, Step, TicketPeriods, TlmEntry, TrustedAuthority, delta, issue_authority,
     own_trust_list, sign_revocation_list, sign_trust_list,
 };
-use chronoseal_v2x::types::{CertificateBuf, HashedId8};
+use chronoseal_v2x::types::{CertificateBuf, HashedId8, Time64};
 
+use super::exchange::{Gate, reached};
 use super::keys::rng;
 use super::listening::{Listener, Running};
 use super::shared::Shared;
@@ -22,10 +25,37 @@ use super::{Clock, HttpClient, KeyDevice, Meta, ServiceError, TrustStore, files}
 use crate::hsm::HsmKey;
 use crate::store::Store;
 
+/// The signed lists that do not come from the store, kept until what they say changes.
+#[derive(Debug, Default)]
+struct Signed {
+    revocations: Mutex<Option<Revocations>>,
+    of_root: Mutex<Deltas>,
+    of_tlm: Mutex<Deltas>,
+}
+
+#[derive(Debug)]
+struct Revocations {
+    entries: Vec<HashedId8>,
+    signed_at: Time64,
+    message: Vec<u8>,
+}
+
+/// What leads to the full list `newest`, by the number of the list it begins at.
+#[derive(Debug, Default)]
+struct Deltas {
+    newest: Vec<u8>,
+    messages: BTreeMap<u8, Vec<u8>>,
+}
+
 /// How long a trust list is good for `[s]`: a week.
 const CTL_VALIDITY_S: u64 = 7 * 86_400;
-/// How long a revocation list is good for `[s]`: a day. It is signed when it is asked for.
+/// How long a revocation list is good for `[s]`: a day. It is signed when it is asked for and another one than the last is
+/// due, which is also so when half of that has passed.
 const CRL_VALIDITY_S: u64 = 86_400;
+/// How long an enrolment authority of another root may take to answer; a station waits ten seconds for its own answer.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(8);
+/// How long a distribution centre of another root may take to send a list.
+const LIST_TIME_MAX: Duration = Duration::from_secs(4);
 
 /// Answers to give instead of the right ones, to see what stations and other authorities do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +75,8 @@ pub struct ServerOptions {
     pub directory: PathBuf,
     /// Where to listen; port 0 for any that is free.
     pub address: SocketAddr,
+    /// Where others find it, as trust lists say; where it listens if not said.
+    pub public_url: Option<String>,
     /// What the names of the authorities begin with.
     pub name: String,
     /// Curve of the enrolment and authorization authorities' keys; of 256 bits.
@@ -66,6 +98,7 @@ impl ServerOptions {
         Self {
             directory: directory.into(),
             address: SocketAddr::from(([127, 0, 0, 1], 0)),
+            public_url: None,
             name: "chronoseal".to_owned(),
             curve: Curve::NistP256,
             root_curve: Curve::NistP256,
@@ -83,10 +116,11 @@ pub struct Server {
     // be closed in there.
     http: Running,
     state: Arc<State>,
+    url: String,
 }
 
-/// What the handlers share. No lock is held while another authority is asked, so that two such servers cannot wait for
-/// each other.
+/// What the handlers share. No lock is held while another authority or a distribution centre is asked, so that one that
+/// hangs stops nobody, and two such servers cannot wait for each other.
 #[derive(Debug)]
 pub(super) struct State {
     url: String,
@@ -96,8 +130,10 @@ pub(super) struct State {
     ea: Mutex<EnrolmentAuthority>,
     aa: Mutex<AuthorizationAuthority>,
     store: Arc<Mutex<Store>>,
-    trust: TrustStore,
-    http: HttpClient,
+    pub(super) trust: TrustStore,
+    pub(super) http: HttpClient,
+    pub(super) gate: Gate,
+    signed: Signed,
     clock: Clock,
 }
 
@@ -105,13 +141,17 @@ impl Server {
     /// Makes what is missing of the authorities, signs new lists and serves.
     ///
     /// # Errors
-    /// [`ServiceError::Network`] if the address is taken; else those of files, keys and the store.
+    /// [`ServiceError::PublicUrl`] if that is none; [`ServiceError::Network`] if the address is taken; else those of files,
+    /// keys and the store.
     pub fn start(options: &ServerOptions, device: &KeyDevice, store: Store) -> Result<Self, ServiceError> {
+        options.public_url.as_deref().map_or(Ok(()), check_public_url)?;
         let listener = Listener::bind(options.address)?;
-        let url = format!("http://{}", listener.address());
-        let http = HttpClient::default();
+        let listens_at = format!("http://{}", listener.address());
+        let url = options.public_url.clone().unwrap_or_else(|| listens_at.clone());
+        let http = HttpClient::new(ANSWER_TIME_MAX);
         let store = Arc::new(Mutex::new(store));
-        let trust = TrustStore::new(Arc::clone(&store), http.clone()).with_clock(options.clock.clone());
+        let trust =
+            TrustStore::new(Arc::clone(&store), HttpClient::new(LIST_TIME_MAX)).with_clock(options.clock.clone());
 
         let root = open(options, device, Role::Root, None)?;
         let tlm = open(options, device, Role::TrustListManager, None)?;
@@ -142,17 +182,25 @@ impl Server {
             store,
             trust,
             http,
+            gate: Gate::default(),
+            signed: Signed::default(),
             clock: options.clock.clone(),
         });
         state.forget()?;
         state.sign_lists()?;
         let http = listener.serve(Arc::clone(&state))?;
-        Ok(Self { http, state })
+        Ok(Self { http, state, url: listens_at })
     }
 
-    /// Where it is, without a path.
+    /// Where it listens, without a path.
     #[must_use]
     pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Where others find it, as trust lists say.
+    #[must_use]
+    pub fn public_url(&self) -> &str {
         &self.state.url
     }
 
@@ -270,29 +318,41 @@ impl State {
         &found.expect("there is one of each role").1
     }
 
-    /// Answers a station or an authorization authority.
-    pub(super) fn enrolment(&self, request: &[u8]) -> Result<Decision, ServiceError> {
-        let mut trust = self.trust.clone();
+    pub(super) fn handle_at_ea(&self, request: &[u8]) -> Result<Step, ServiceError> {
         let mut store = Shared(Arc::clone(&self.store));
-        Ok(lock(&self.ea).handle(request, &mut store, &mut trust, self.clock.now(), &mut rng()?)?)
+        Ok(lock(&self.ea).handle(request, &mut store, self.clock.now(), &mut rng()?)?)
     }
 
-    /// Answers a station, after asking its enrolment authority.
-    pub(super) fn authorization(&self, request: &[u8]) -> Result<Decision, ServiceError> {
-        let mut trust = self.trust.clone();
+    pub(super) fn resume_at_ea(
+        &self,
+        look_up: LookUp,
+        found: Result<TrustedAuthority, PkiError>,
+    ) -> Result<Decision, ServiceError> {
         let mut store = Shared(Arc::clone(&self.store));
-        let step = lock(&self.aa).handle(request, &mut store, &mut trust, self.clock.now(), &mut rng()?)?;
-        let question = match step {
-            Step::Done(decision) => return Ok(decision),
-            Step::Ask(question) => question,
-        };
-        let answer = if question.ea().id() == self.certificate(Role::Enrolment).id() {
-            self.enrolment(question.message()).map(|decision| decision.answer)
-        } else {
-            self.http.post(question.url(), question.message())
-        };
-        let answer = answer.as_deref().map_err(|error| NoAnswer::Unreached { reason: error.to_string() });
-        Ok(lock(&self.aa).resume(&question, answer, &mut store, self.clock.now(), &mut rng()?)?)
+        Ok(lock(&self.ea).resume_look_up(look_up, found, &mut store, self.clock.now(), &mut rng()?)?)
+    }
+
+    pub(super) fn handle_at_aa(&self, request: &[u8]) -> Result<Step, ServiceError> {
+        let mut store = Shared(Arc::clone(&self.store));
+        Ok(lock(&self.aa).handle(request, &mut store, self.clock.now(), &mut rng()?)?)
+    }
+
+    pub(super) fn resume_look_up_at_aa(
+        &self,
+        look_up: LookUp,
+        found: Result<TrustedAuthority, PkiError>,
+    ) -> Result<Step, ServiceError> {
+        let mut store = Shared(Arc::clone(&self.store));
+        Ok(lock(&self.aa).resume_look_up(look_up, found, &mut store, self.clock.now(), &mut rng()?)?)
+    }
+
+    pub(super) fn resume_at_aa(
+        &self,
+        question: &Question,
+        answer: Result<Vec<u8>, ServiceError>,
+    ) -> Result<Decision, ServiceError> {
+        let mut store = Shared(Arc::clone(&self.store));
+        Ok(lock(&self.aa).resume(question, reached(&answer), &mut store, self.clock.now(), &mut rng()?)?)
     }
 
     /// Forgets the answers to requests that are not taken any more, and the tickets that are over.
@@ -329,23 +389,41 @@ impl State {
         else {
             return Ok(None);
         };
+        let mut signed = lock(match kind {
+            ListKind::Root => &self.signed.of_root,
+            ListKind::TrustListManager => &self.signed.of_tlm,
+        });
+        if signed.newest != newest {
+            *signed = Deltas { newest: newest.clone(), messages: BTreeMap::new() };
+        }
+        if let Some(message) = signed.messages.get(&sequence) {
+            return Ok(Some(message.clone()));
+        }
         let commands = delta(&own_trust_list(old)?, &new)?;
         let mut authority = lock(self.signer_of(kind));
         let is_full_ctl = false;
-        Ok(Some(sign_trust_list(
-            &mut authority,
-            kind,
-            (is_full_ctl, new.ctl_sequence),
-            commands,
-            self.clock.now(),
-            CTL_VALIDITY_S,
-        )?))
+        let header = (is_full_ctl, new.ctl_sequence);
+        let message = sign_trust_list(&mut authority, kind, header, commands, self.clock.now(), CTL_VALIDITY_S)?;
+        signed.messages.insert(sequence, message.clone());
+        Ok(Some(message))
     }
 
     /// Who is revoked now.
     pub(super) fn revocation_list(&self) -> Result<Vec<u8>, ServiceError> {
         let entries = lock(&self.store).revoked_authorities()?;
-        Ok(sign_revocation_list(&mut lock(&self.root), entries, self.clock.now(), CRL_VALIDITY_S)?)
+        let now = self.clock.now();
+        // Whoever asks while it is signed gets the same.
+        let mut kept = lock(&self.signed.revocations);
+        if let Some(last) = &*kept
+            && last.entries == entries
+            && last.signed_at <= now
+            && now < last.signed_at.plus_us(CRL_VALIDITY_S / 2 * 1_000_000)
+        {
+            return Ok(last.message.clone());
+        }
+        let message = sign_revocation_list(&mut lock(&self.root), entries.clone(), now, CRL_VALIDITY_S)?;
+        *kept = Some(Revocations { entries, signed_at: now, message: message.clone() });
+        Ok(message)
     }
 
     fn signer_of(&self, kind: ListKind) -> &Mutex<Authority> {
@@ -397,6 +475,19 @@ impl State {
         let message =
             sign_trust_list(&mut authority, kind, (true, sequence), commands, self.clock.now(), CTL_VALIDITY_S)?;
         Ok(store.add_list(kind, &message)?)
+    }
+}
+
+/// An address that paths can be put behind.
+fn check_public_url(url: &str) -> Result<(), ServiceError> {
+    let host = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let is_plain = |host: &str| {
+        let reaches = !host.is_empty() && !host.starts_with(['/', ':']) && !host.ends_with('/');
+        reaches && host.bytes().all(|octet| octet.is_ascii_graphic() && !b"?#\"<>@\\".contains(&octet))
+    };
+    match host.is_some_and(is_plain) {
+        true => Ok(()),
+        false => Err(ServiceError::PublicUrl { found: url.to_owned() }),
     }
 }
 

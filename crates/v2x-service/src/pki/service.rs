@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{Path, Request, State as Extract};
+use axum::extract::{Extension, Path, Request, State as Extract};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -13,6 +13,8 @@ use chronoseal_v2x::crypto::KeyError;
 use chronoseal_v2x::message::DecryptError;
 use chronoseal_v2x::pki::{Decision, ListKind, PkiError, Role};
 
+use super::exchange::Failure;
+use super::places::Guest;
 use super::server::State;
 use super::{CRL_TYPE, CTL_TYPE, REQUEST_TYPE, RESPONSE_TYPE, ServiceError};
 
@@ -25,8 +27,8 @@ const FORGET_EVERY: Duration = Duration::from_secs(30);
 
 pub(super) fn router(state: Arc<State>) -> Router {
     Router::new()
-        .route("/ea", post(|state, request| exchange(state, request, State::enrolment)))
-        .route("/aa", post(|state, request| exchange(state, request, State::authorization)))
+        .route("/ea", post(|state, guest, request| exchange(state, guest, request, State::enrolment)))
+        .route("/aa", post(|state, guest, request| exchange(state, guest, request, State::authorization)))
         .route("/getctl/{id}", get(full_list))
         .route("/getctl/{id}/{sequence}", get(delta_list))
         .route("/getcrl/{id}", get(revocation_list))
@@ -36,10 +38,11 @@ pub(super) fn router(state: Arc<State>) -> Router {
         .with_state(state)
 }
 
-async fn exchange(
+async fn exchange<F: Future<Output = Result<Decision, Failure>>>(
     Extract(state): Extract<Arc<State>>,
+    Extension(guest): Extension<Guest>,
     request: Request,
-    answer: fn(&State, &[u8]) -> Result<Decision, ServiceError>,
+    answer: fn(Arc<State>, Bytes, Guest) -> F,
 ) -> Response {
     let content_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.as_bytes());
     if content_type != Some(REQUEST_TYPE.as_bytes()) {
@@ -50,13 +53,32 @@ async fn exchange(
         Ok(Err(_)) => return text(StatusCode::PAYLOAD_TOO_LARGE, format!("at most {REQUEST_LEN_MAX} octets")),
         Err(_) => return text(StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time".to_owned()),
     };
-    blocking(state, move |state| match answer(state, &body) {
-        Ok(decision) => typed(RESPONSE_TYPE, decision.answer),
+    match answer(state, body, guest.clone()).await {
+        Ok(decision) => {
+            if decision.refused.is_none() {
+                guest.is_answered();
+            }
+            typed(RESPONSE_TYPE, decision.answer)
+        }
         // Nothing to answer under: it was not for this authority, or no request at all.
-        Err(ServiceError::Pki(error)) if is_of_request(&error) => text(StatusCode::BAD_REQUEST, error.to_string()),
-        Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
-    })
-    .await
+        Err(Failure::Service(ServiceError::Pki(error))) if is_of_request(&error) => {
+            text(StatusCode::BAD_REQUEST, error.to_string())
+        }
+        Err(failure) => failed(failure),
+    }
+}
+
+fn failed(failure: Failure) -> Response {
+    match failure {
+        Failure::Busy => {
+            let reason = "other requests of this address wait for authorities of other roots; try again later";
+            let mut response = text(StatusCode::SERVICE_UNAVAILABLE, reason.to_owned());
+            response.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("5"));
+            response
+        }
+        Failure::Lost => text(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be worked on".to_owned()),
+        Failure::Service(error) => text(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+    }
 }
 
 /// Whether the request is at fault, and not a key or device here.
@@ -68,24 +90,27 @@ fn is_of_request(error: &PkiError) -> bool {
     }
 }
 
-async fn full_list(Extract(state): Extract<Arc<State>>, Path(id): Path<String>) -> Response {
-    of_root(state, id, |state| state.list(ListKind::Root).map(Some), CTL_TYPE).await
+type OfState = Extract<Arc<State>>;
+type OfGuest = Extension<Guest>;
+
+async fn full_list(state: OfState, guest: OfGuest, Path(id): Path<String>) -> Response {
+    of_root(state, guest, id, |state| state.list(ListKind::Root).map(Some), CTL_TYPE).await
 }
 
-async fn delta_list(Extract(state): Extract<Arc<State>>, Path((id, sequence)): Path<(String, u8)>) -> Response {
-    of_root(state, id, move |state| state.delta(ListKind::Root, sequence), CTL_TYPE).await
+async fn delta_list(state: OfState, guest: OfGuest, Path((id, sequence)): Path<(String, u8)>) -> Response {
+    of_root(state, guest, id, move |state| state.delta(ListKind::Root, sequence), CTL_TYPE).await
 }
 
-async fn revocation_list(Extract(state): Extract<Arc<State>>, Path(id): Path<String>) -> Response {
-    of_root(state, id, |state| state.revocation_list().map(Some), CRL_TYPE).await
+async fn revocation_list(state: OfState, guest: OfGuest, Path(id): Path<String>) -> Response {
+    of_root(state, guest, id, |state| state.revocation_list().map(Some), CRL_TYPE).await
 }
 
-async fn full_ectl(Extract(state): Extract<Arc<State>>) -> Response {
-    blocking(state, |state| list(state.list(ListKind::TrustListManager).map(Some), CTL_TYPE)).await
+async fn full_ectl(Extract(state): OfState, Extension(guest): OfGuest) -> Response {
+    list(state, guest, |state| state.list(ListKind::TrustListManager).map(Some), CTL_TYPE).await
 }
 
-async fn delta_ectl(Extract(state): Extract<Arc<State>>, Path(sequence): Path<u8>) -> Response {
-    blocking(state, move |state| list(state.delta(ListKind::TrustListManager, sequence), CTL_TYPE)).await
+async fn delta_ectl(Extract(state): OfState, Extension(guest): OfGuest, Path(sequence): Path<u8>) -> Response {
+    list(state, guest, move |state| state.delta(ListKind::TrustListManager, sequence), CTL_TYPE).await
 }
 
 async fn certificate(Extract(state): Extract<Arc<State>>, Path(name): Path<String>) -> Response {
@@ -97,7 +122,8 @@ async fn certificate(Extract(state): Extract<Arc<State>>, Path(name): Path<Strin
 }
 
 async fn of_root(
-    state: Arc<State>,
+    Extract(state): OfState,
+    Extension(guest): OfGuest,
     id: String,
     read: impl FnOnce(&State) -> Result<Option<Vec<u8>>, ServiceError> + Send + 'static,
     content_type: &'static str,
@@ -105,14 +131,23 @@ async fn of_root(
     if id != state.certificate(Role::Root).id().to_string() {
         return text(StatusCode::NOT_FOUND, format!("no list of {id}"));
     }
-    blocking(state, move |state| list(read(state), content_type)).await
+    list(state, guest, read, content_type).await
 }
 
-fn list(message: Result<Option<Vec<u8>>, ServiceError>, content_type: &'static str) -> Response {
-    match message {
-        Ok(Some(message)) => typed(content_type, message),
-        Ok(None) => text(StatusCode::NOT_FOUND, "no list of that number is kept".to_owned()),
-        Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+async fn list(
+    state: Arc<State>,
+    guest: Guest,
+    read: impl FnOnce(&State) -> Result<Option<Vec<u8>>, ServiceError> + Send + 'static,
+    content_type: &'static str,
+) -> Response {
+    match state.work(&guest, read).await {
+        Ok(Ok(Some(message))) => {
+            guest.is_answered();
+            typed(content_type, message)
+        }
+        Ok(Ok(None)) => text(StatusCode::NOT_FOUND, "no list of that number is kept".to_owned()),
+        Ok(Err(error)) => failed(error.into()),
+        Err(failure) => failed(failure),
     }
 }
 
@@ -121,16 +156,10 @@ pub(super) async fn forget(state: Arc<State>) {
     let mut interval = tokio::time::interval(FORGET_EVERY);
     loop {
         interval.tick().await;
-        let state = Arc::clone(&state);
+        let forgetting = Arc::clone(&state);
         // What could not be forgotten now is forgotten the next time; it is not given out in either case.
-        let _ = tokio::task::spawn_blocking(move || state.forget()).await;
+        let _ = state.gate.work(move || forgetting.forget()).await;
     }
-}
-
-/// Runs what signs, decrypts, or waits for a store or another authority, where it holds nobody up.
-async fn blocking(state: Arc<State>, act: impl FnOnce(&State) -> Response + Send + 'static) -> Response {
-    let done = tokio::task::spawn_blocking(move || act(&state)).await;
-    done.unwrap_or_else(|_| text(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be worked on".to_owned()))
 }
 
 fn typed(content_type: &'static str, bytes: Vec<u8>) -> Response {

@@ -1,13 +1,18 @@
 //! A station at the authorities of any vendor.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use chronoseal_v2x::crypto::{Curve, SigningKey};
 use chronoseal_v2x::message::SignerCertificate;
-use chronoseal_v2x::pki::{Applicant, Permissions, TicketWish, request_credential, request_ticket};
+use chronoseal_v2x::pki::{
+    Applicant, AuthorizationResponseCode, Pending, Permissions, PkiError, TicketWish, request_credential,
+    request_ticket,
+};
 use chronoseal_v2x::types::{CertificateBuf, HashedId8, ValidityPeriod};
 
 use super::keys::rng;
+use super::outstanding::{Kind, Outstanding, Wish};
 use super::{Clock, HttpClient, KeyDevice, Meta, ServiceError, files, public_key_pem};
 use crate::hsm::{HsmKey, KeyHandle};
 use crate::private::private_folder;
@@ -19,6 +24,11 @@ use crate::private::private_folder;
 /// | `canonical.meta`, `canonical.pub.pem` | the key the enrolment authority is told about |
 /// | `ec/HASHEDID8.oer`, `.meta`; `ec/current` | the enrolment credential; its identifier |
 /// | `at/HASHEDID8.oer`, `.meta` | tickets |
+/// | `requests/*.json` | requests whose answer has not come, with the secret that opens it |
+///
+/// A request is on the disk before it is sent. If its answer is lost, or the process ends, the same octets are sent again the
+/// next time the same is asked for, for as long as the authority takes them (300 s): an authority that has granted it
+/// gives the same answer, and counts nothing a second time.
 #[derive(Clone, Debug)]
 pub struct Client {
     directory: PathBuf,
@@ -57,6 +67,41 @@ impl Default for TicketOptions {
         Self { curve: Curve::NistP256, permissions, validity_period: None, with_encryption_key: false }
     }
 }
+
+impl TicketOptions {
+    /// By what a request for such a ticket is known.
+    fn wish(&self, ea: &SignerCertificate) -> Wish {
+        let Self { curve, permissions, validity_period, with_encryption_key } = self;
+        let duration = validity_period.map(|period| period.duration);
+        Wish {
+            what: format!("{permissions} by {}, on {curve}, {duration:?}, to encrypt {with_encryption_key}", ea.id()),
+            start: validity_period.map(|period| period.start.0),
+        }
+    }
+}
+
+/// Whether the authority has decided, so that asking for the same again is of no use. What does not verify may be by
+/// anybody on the way, and if an enrolment authority was not reached, it may have counted the ticket.
+fn is_final(error: &ServiceError) -> bool {
+    match error {
+        ServiceError::Pki(error) => match error {
+            PkiError::AuthorizationRefused(code) => *code != AuthorizationResponseCode::AaEaCantReachEa,
+            PkiError::Decode(_)
+            | PkiError::Decrypt(_)
+            | PkiError::WrongContent { .. }
+            | PkiError::WrongPsid { .. }
+            | PkiError::WrongSigner { .. }
+            | PkiError::WrongSignature
+            | PkiError::AnotherRequest
+            | PkiError::OutOfSync { .. } => false,
+            _ => true,
+        },
+        _ => false,
+    }
+}
+
+/// How long to wait before a request is sent again.
+const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 
 impl Client {
     /// The station in `directory`, with its keys in `device`.
@@ -122,7 +167,9 @@ impl Client {
         let meta = Meta::read(&self.directory.join("canonical"))
             .map_err(|error| error.too_early(&self.directory, "canonical key", "keygen"))?;
         let mut canonical_key = self.device.key(meta.signing_key)?;
-        self.request_credential(Applicant::New { canonical_id, canonical_key: &mut canonical_key }, ea, curve)
+        let id: String = canonical_id.iter().map(|octet| format!("{octet:02x}")).collect();
+        let what = format!("for {id} with key {}", meta.signing_key);
+        self.request_credential(Applicant::New { canonical_id, canonical_key: &mut canonical_key }, what, ea, curve)
     }
 
     /// A new credential for the current one.
@@ -131,34 +178,172 @@ impl Client {
     /// As [`Client::enrol`].
     pub fn renew(&self, ea: Endpoint<'_>, curve: Curve) -> Result<HashedId8, ServiceError> {
         let (credential, mut key) = self.credential()?;
-        self.request_credential(Applicant::Enrolled { credential: &credential, key: &mut key }, ea, curve)
+        let what = format!("for that of {}", credential.id());
+        self.request_credential(Applicant::Enrolled { credential: &credential, key: &mut key }, what, ea, curve)
     }
 
     fn request_credential(
         &self,
         applicant: Applicant<'_>,
+        what: String,
         ea: Endpoint<'_>,
         curve: Curve,
     ) -> Result<HashedId8, ServiceError> {
         let before = self.current_credential().ok();
-        let handle = self.device.create(curve, "enrolment")?;
-        let granted = (|| {
-            let mut key = self.device.key(handle)?;
-            let pending = request_credential(applicant, &mut key, ea.certificate, self.clock.now(), &mut rng()?)?;
-            let answer = self.http.post(ea.url, pending.message())?;
-            let certificate = pending.credential(&answer, self.clock.now())?;
-            let meta = Meta { signing_key: handle, decryption_key: None };
-            let id = self.keep("ec", &certificate, meta)?;
-            // From here on it is the one in use; a crash before leaves the old one in use.
-            files::write(&self.directory.join("ec/current"), id.to_string().as_bytes(), 0o644)?;
-            Ok(id)
-        })();
-        if granted.is_ok()
-            && let Some(path) = before
+        let id =
+            self.request(Kind::Credential, ea, &Wish { what: format!("{what}, on {curve}"), start: None }, |made| {
+                let handle = self.device.create(curve, "enrolment")?;
+                made.push(handle);
+                let mut key = self.device.key(handle)?;
+                let pending = request_credential(applicant, &mut key, ea.certificate, self.clock.now(), &mut rng()?)?;
+                Ok((pending, Meta { signing_key: handle, decryption_key: None }))
+            })?;
+        if let Some(path) = before
+            && path.file_stem().is_none_or(|stem| *stem != *id.to_string())
         {
             self.forget_credential(&path);
         }
-        Self::or_discard(&self.device, granted, &[handle])
+        Ok(id)
+    }
+
+    /// The answer to a request: to one that was sent before and is as good, or else to the one that `make` makes, which
+    /// notes the keys it creates.
+    fn request(
+        &self,
+        kind: Kind,
+        authority: Endpoint<'_>,
+        wish: &Wish,
+        make: impl FnOnce(&mut Vec<KeyHandle>) -> Result<(Pending, Meta), ServiceError>,
+    ) -> Result<HashedId8, ServiceError> {
+        for outstanding in self.outstanding()? {
+            if outstanding.is_to(kind, authority.certificate.id()) && outstanding.wish().is_as_good_as(wish) {
+                return self.repeat(outstanding, authority);
+            }
+        }
+        let mut handles = Vec::new();
+        let kept = make(&mut handles).and_then(|(pending, meta)| {
+            let now = self.clock.now();
+            let kept = Outstanding::keep(&self.directory, kind, wish, authority.certificate, &pending, meta, now)?;
+            Ok((kept, pending))
+        });
+        match kept {
+            Ok((kept, pending)) => self.finish(kept, &pending, authority.url),
+            Err(error) => {
+                let device = self.device_of(kind);
+                handles.iter().for_each(|handle| device.discard(*handle));
+                Err(error)
+            }
+        }
+    }
+
+    /// The requests whose answer has not come and that nobody waits for. Those that no authority takes any more are ended.
+    fn outstanding(&self) -> Result<Vec<Outstanding>, ServiceError> {
+        let now = self.clock.now();
+        let (all, damaged) = Outstanding::read_all(&self.directory)?;
+        damaged.into_iter().for_each(Outstanding::set_aside);
+        let (over, good): (Vec<_>, Vec<_>) = all.into_iter().partition(|one| one.is_over(now));
+        over.into_iter().for_each(|one| self.end(one));
+        Ok(good)
+    }
+
+    fn device_of(&self, kind: Kind) -> &KeyDevice {
+        match kind {
+            Kind::Credential => &self.device,
+            Kind::Ticket => &self.ticket_device,
+        }
+    }
+
+    /// Ends a request and its keys.
+    fn end(&self, outstanding: Outstanding) {
+        let (device, meta) = (self.device_of(outstanding.kind()), outstanding.meta());
+        outstanding.remove();
+        [Some(meta.signing_key), meta.decryption_key].into_iter().flatten().for_each(|handle| device.discard(handle));
+    }
+
+    /// Sends a request that was sent before.
+    fn repeat(&self, outstanding: Outstanding, authority: Endpoint<'_>) -> Result<HashedId8, ServiceError> {
+        let key = self.device_of(outstanding.kind()).key(outstanding.meta().signing_key);
+        let restored = key
+            .map_err(ServiceError::from)
+            .and_then(|key| outstanding.restore(authority.certificate.clone(), &SigningKey::public_point(&key)));
+        match restored {
+            Ok(pending) => self.finish(outstanding, &pending, authority.url),
+            Err(error) => {
+                // Without its key the answer is of no use.
+                self.end(outstanding);
+                Err(error)
+            }
+        }
+    }
+
+    /// Sends a request that is on the disk, and keeps what is granted to it.
+    fn finish(&self, outstanding: Outstanding, pending: &Pending, url: &str) -> Result<HashedId8, ServiceError> {
+        let answered = self.post(url, pending.message()).and_then(|answer| {
+            let now = self.clock.now();
+            Ok(match outstanding.kind() {
+                Kind::Credential => pending.credential(&answer, now)?,
+                Kind::Ticket => pending.ticket(&answer, now)?,
+            })
+        });
+        match answered {
+            Ok(certificate) => {
+                let folder = match outstanding.kind() {
+                    Kind::Credential => "ec",
+                    Kind::Ticket => "at",
+                };
+                let id = self.keep(folder, &certificate, outstanding.meta())?;
+                if outstanding.kind() == Kind::Credential {
+                    // From here on it is the one in use; a crash before leaves the old one in use.
+                    files::write(&self.directory.join("ec/current"), id.to_string().as_bytes(), 0o644)?;
+                }
+                outstanding.remove();
+                Ok(id)
+            }
+            Err(error) => {
+                if is_final(&error) {
+                    self.end(outstanding);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Sends a request, the same octets again if no answer comes and there is time left.
+    fn post(&self, url: &str, message: &[u8]) -> Result<Vec<u8>, ServiceError> {
+        for pause in PAUSES {
+            match self.http.post(url, message) {
+                Err(ServiceError::Network { .. }) => std::thread::sleep(pause),
+                answered => return answered,
+            }
+        }
+        self.http.post(url, message)
+    }
+
+    /// Repeats the requests for tickets at `aa` whose answer has not come, but for one that is as good as `but`, and gives back
+    /// the tickets. One that is refused now is ended.
+    ///
+    /// # Errors
+    /// [`ServiceError`] if the authority cannot be asked; the requests are kept then.
+    pub fn settle(
+        &self,
+        aa: Endpoint<'_>,
+        but: Option<(&SignerCertificate, &TicketOptions)>,
+    ) -> Result<Vec<HashedId8>, ServiceError> {
+        let but = but.map(|(ea, options)| options.wish(ea));
+        let mut tickets = Vec::new();
+        for outstanding in self.outstanding()? {
+            if !outstanding.is_to(Kind::Ticket, aa.certificate.id())
+                || but.as_ref().is_some_and(|but| outstanding.wish().is_as_good_as(but))
+            {
+                continue;
+            }
+            match self.repeat(outstanding, aa) {
+                Ok(id) => tickets.push(id),
+                Err(error) if is_final(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(tickets)
     }
 
     /// Ends the key of a credential that was replaced: a device with room for few would be full after some renewals. What is left
@@ -190,14 +375,14 @@ impl Client {
         options: &TicketOptions,
     ) -> Result<HashedId8, ServiceError> {
         let (credential, mut credential_key) = self.credential()?;
-        let handle = self.ticket_device.create(options.curve, "ticket")?;
-        let mut handles = vec![handle];
-        let granted = (|| {
+        self.request(Kind::Ticket, aa, &options.wish(ea), |made| {
+            let handle = self.ticket_device.create(options.curve, "ticket")?;
+            made.push(handle);
             let decryption_key = match options.with_encryption_key {
                 true => Some(self.ticket_device.create(Curve::NistP256, "ticket decryption")?),
                 false => None,
             };
-            handles.extend(decryption_key);
+            made.extend(decryption_key);
             let encryption_key = decryption_key.map(|handle| self.ticket_device.key(handle)).transpose()?;
             let encryption_key = encryption_key.map(|key| SigningKey::public_point(&key));
             let wish = TicketWish {
@@ -209,11 +394,8 @@ impl Client {
             let mut key = self.ticket_device.key(handle)?;
             let signer = (&credential, &mut credential_key as &mut dyn SigningKey);
             let pending = request_ticket(&wish, &mut key, signer, (aa.certificate, ea), self.clock.now(), &mut rng()?)?;
-            let answer = self.http.post(aa.url, pending.message())?;
-            let certificate = pending.ticket(&answer, self.clock.now())?;
-            self.keep("at", &certificate, Meta { signing_key: handle, decryption_key })
-        })();
-        Self::or_discard(&self.ticket_device, granted, &handles)
+            Ok((pending, Meta { signing_key: handle, decryption_key }))
+        })
     }
 
     /// Keeps a ticket that was granted for a key that was in the device before.
@@ -262,16 +444,5 @@ impl Client {
         meta.write(&path)?;
         files::write_certificate(&path, certificate)?;
         Ok(id)
-    }
-
-    fn or_discard(
-        device: &KeyDevice,
-        result: Result<HashedId8, ServiceError>,
-        handles: &[KeyHandle],
-    ) -> Result<HashedId8, ServiceError> {
-        if result.is_err() {
-            handles.iter().for_each(|handle| device.discard(*handle));
-        }
-        result
     }
 }

@@ -32,8 +32,11 @@ impl Store {
             Value::Octets(station.canonical_id.clone()),
             Value::Integer(at_once_max.into()),
         ];
-        // One statement, so that two requests at once cannot both be the last that is allowed, or the same one.
-        let added = self.database.run(
+        let station = [Value::Octets(station.canonical_id.clone())];
+        // In turn, so that two requests at once, at this server or another one on the same database, cannot both be the last
+        // that is allowed, or the same one.
+        let added = self.database.run_in_turn(
+            ("SELECT canonical_id FROM stations WHERE canonical_id = $1", &station),
             "INSERT INTO confirmed (canonical_id, starts, ends, request, period, until) \
              SELECT canonical_id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), $3, $4, CAST($5 AS BIGINT) FROM stations \
              WHERE canonical_id = $6 AND \

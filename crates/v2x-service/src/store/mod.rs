@@ -8,6 +8,7 @@ mod answers;
 mod confirmed;
 mod postgres;
 mod sqlite;
+mod tls;
 
 use std::path::{Path, PathBuf};
 
@@ -50,6 +51,22 @@ pub enum StoreError {
         /// Why.
         source: std::io::Error,
     },
+    /// How the connection to PostgreSQL is to be protected, in a way that is not there.
+    #[error("{found} in the address of PostgreSQL: {expected}")]
+    Protection {
+        /// What the address says.
+        found: String,
+        /// What to write.
+        expected: &'static str,
+    },
+    /// Root certificates that cannot be used.
+    #[error("{}: {reason}; it should hold the certificates of the roots that may vouch for PostgreSQL, in PEM", path.display())]
+    Roots {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// Neither a file nor a server.
     #[error("a store is a file, or postgresql://user@host/database; not `{0}`")]
     Url(String),
@@ -81,6 +98,10 @@ pub(crate) trait Database: Send {
     fn run(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, StoreError>;
 
     fn rows(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Vec<Value>>, StoreError>;
+
+    /// Runs a statement that counts before it writes, one at a time for each row that `row` finds, among all who use the
+    /// database.
+    fn run_in_turn(&mut self, row: (&str, &[Value]), sql: &str, parameters: &[Value]) -> Result<u64, StoreError>;
 }
 
 const SCHEMA: &[&str] = &[
@@ -133,10 +154,11 @@ impl Store {
         Self::prepared(Box::new(sqlite::Sqlite::open(path)?))
     }
 
-    /// A server, by its address in libpq's form, `postgresql://user@host/database`.
+    /// A server, by its address in libpq's form, `postgresql://user@host/database`, with TLS if it ends in `?sslmode=require`,
+    /// which takes whatever certificate the server has, or in `?sslmode=verify-full&sslrootcert=FILE`.
     ///
     /// # Errors
-    /// [`StoreError::Postgres`].
+    /// [`StoreError::Postgres`], [`StoreError::Protection`], [`StoreError::Roots`].
     pub fn postgres(url: &str) -> Result<Self, StoreError> {
         Self::prepared(Box::new(postgres::Postgres::connect(url)?))
     }

@@ -3,27 +3,43 @@
 use std::error::Error;
 
 use postgres::types::{FromSql, ToSql, Type};
-use postgres::{Client, NoTls};
+use postgres::{Client, Config, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::tls::Protection;
 use super::{Database, StoreError, Value};
 
 pub(super) struct Postgres {
-    url: String,
+    config: Config,
+    tls: Option<MakeRustlsConnect>,
     client: Client,
 }
 
 impl Postgres {
     pub(super) fn connect(url: &str) -> Result<Self, StoreError> {
-        Ok(Self { url: url.to_owned(), client: Client::connect(url, NoTls).map_err(reason)? })
+        let (url, protection) = Protection::of(url)?;
+        let mut config: Config = url.parse().map_err(reason)?;
+        config.ssl_mode(protection.mode());
+        let tls = protection.connector()?;
+        let client = connect(&config, tls.as_ref())?;
+        Ok(Self { config, tls, client })
     }
 
     /// The connection, made anew if the server ended it.
     fn client(&mut self) -> Result<&mut Client, StoreError> {
         if self.client.is_closed() {
-            self.client = Client::connect(&self.url, NoTls).map_err(reason)?;
+            self.client = connect(&self.config, self.tls.as_ref())?;
         }
         Ok(&mut self.client)
     }
+}
+
+fn connect(config: &Config, tls: Option<&MakeRustlsConnect>) -> Result<Client, StoreError> {
+    match tls {
+        Some(tls) => config.connect(tls.clone()),
+        None => config.connect(NoTls),
+    }
+    .map_err(reason)
 }
 
 /// With what the server says: the error alone names only its kind.
@@ -51,6 +67,15 @@ fn parameters(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
 impl Database for Postgres {
     fn run(&mut self, sql: &str, values: &[Value]) -> Result<u64, StoreError> {
         self.client()?.execute(sql, &parameters(values)).map_err(reason)
+    }
+
+    /// The row is locked first, in a statement of its own: the next one then sees what others committed before.
+    fn run_in_turn(&mut self, row: (&str, &[Value]), sql: &str, values: &[Value]) -> Result<u64, StoreError> {
+        let mut transaction = self.client()?.transaction().map_err(reason)?;
+        transaction.execute(&format!("{} FOR UPDATE", row.0), &parameters(row.1)).map_err(reason)?;
+        let count = transaction.execute(sql, &parameters(values)).map_err(reason)?;
+        transaction.commit().map_err(reason)?;
+        Ok(count)
     }
 
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Vec<Value>>, StoreError> {

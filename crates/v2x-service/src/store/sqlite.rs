@@ -42,6 +42,11 @@ impl Database for Sqlite {
         Ok(self.connection.prepare_cached(sql)?.execute(rusqlite::params_from_iter(parameters))? as u64)
     }
 
+    /// A statement that writes has the whole file for itself from its beginning.
+    fn run_in_turn(&mut self, _: (&str, &[Value]), sql: &str, parameters: &[Value]) -> Result<u64, StoreError> {
+        self.run(sql, parameters)
+    }
+
     fn rows(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Vec<Value>>, StoreError> {
         let mut statement = self.connection.prepare_cached(sql)?;
         let columns = statement.column_count();

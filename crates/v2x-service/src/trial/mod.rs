@@ -9,6 +9,7 @@
 
 mod car;
 mod devices;
+mod hands;
 mod requests;
 mod services;
 mod vendor;
@@ -21,6 +22,7 @@ pub use vendor::SecondVendor;
 use crate::hsm::HsmError;
 use crate::pki::{Clock, ServiceError};
 use crate::vss::VssError;
+use hands::Hands;
 use vendor::Vendor;
 
 /// What became of a case.
@@ -110,6 +112,9 @@ pub fn run_by(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Trial, TrialError> {
     std::fs::create_dir_all(folder).map_err(TrialError::file(folder))?;
+    // Stations of the services run ahead of any clock, at ten messages a second: their authorities go with them.
+    let hands = Hands::new(clock);
+    let clock = hands.clock();
     progress("authorities of two vendors");
     let first = Vendor::ours(&folder.join("pki-a"), "first", clock)?;
     let second = second.start(folder, clock)?;
@@ -121,7 +126,7 @@ pub fn run_by(
             case.outcome = Outcome::Failed(format!("the authorities could not be told of each other: {error}"));
         }
     }
-    let (of_services, services) = services::all(clock, folder, &first, progress);
+    let (of_services, services) = services::all(&hands, folder, &first, progress);
     cases.extend(of_services);
     Ok(Trial { cases, services, second_vendor: second.description().to_owned() })
 }

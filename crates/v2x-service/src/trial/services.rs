@@ -7,10 +7,10 @@ use chronoseal_v2x::verify::Context;
 use chronoseal_v2x::vss::{Relevance, SkipReason};
 
 use super::car::Car;
+use super::hands::Hands;
 use super::vendor::Vendor;
 use super::{Case, Outcome, TrialError, ensure, outcome};
 use crate::hsm::BackEnd;
-use crate::pki::Clock;
 use crate::vss::{Lists, Logging, Notice, Pseudonyms, Socket, Trust, Verification, Vss, VssConfig};
 
 /// Messages of each case.
@@ -47,12 +47,12 @@ struct Seen {
 }
 
 pub(super) fn all(
-    clock: &Clock,
+    hands: &Hands,
     folder: &Path,
     vendor: &Vendor,
     progress: &mut dyn FnMut(&str),
 ) -> (Vec<Case>, Vec<Case>) {
-    let mut bench = Bench::new(clock, folder, vendor);
+    let mut bench = Bench::new(hands, folder, vendor);
     let mut cases = Vec::new();
     let mut case = |name: &'static str, plan: Plan, judge: fn(&Seen) -> Result<String, TrialError>| {
         progress(name);
@@ -136,12 +136,12 @@ struct Bench<'a> {
     vendor: &'a Vendor,
     trust: Trust,
     stations: usize,
-    clock: Clock,
+    hands: Hands,
 }
 
 impl<'a> Bench<'a> {
-    fn new(clock: &Clock, folder: &Path, vendor: &'a Vendor) -> Result<Self, TrialError> {
-        let car = Car::new(&folder.join("car-s"), 9, clock)?;
+    fn new(hands: &Hands, folder: &Path, vendor: &'a Vendor) -> Result<Self, TrialError> {
+        let car = Car::new(&folder.join("car-s"), 9, hands.clock())?;
         car.enrol(vendor)?;
         let (root, authority) = (car.folder.join("rca.oer"), car.folder.join("aa.oer"));
         for (path, certificate) in [(&root, &vendor.root), (&authority, &vendor.aa)] {
@@ -152,7 +152,7 @@ impl<'a> Bench<'a> {
             vendor,
             trust: Trust { roots: vec![root], authorities: vec![authority], ..Trust::default() },
             stations: 0,
-            clock: clock.clone(),
+            hands: hands.clone(),
         })
     }
 
@@ -190,8 +190,7 @@ impl<'a> Bench<'a> {
         Ok((vss, config))
     }
 
-    /// Gives it tickets that are valid at its own time, which is not that of the authorities: a second may end while they issue
-    /// them, and a station of the trial goes faster than their clock, or slower.
+    /// Gives it tickets that are valid from now on, by the time that the authorities go by, too.
     fn give(&self, vss: &mut Vss, count: usize, at: Time64) -> Result<(), TrialError> {
         for (ticket, meta) in self.car.pseudonyms(count, self.vendor, self.vendor, Some(at))? {
             vss.add_ticket(ticket.certificate().clone(), meta, at)?;
@@ -200,7 +199,8 @@ impl<'a> Bench<'a> {
     }
 
     fn run(&mut self, plan: Plan) -> Result<Seen, TrialError> {
-        let start = self.clock.now();
+        let start = self.hands.clock().now();
+        self.hands.set(start);
         let (mut vss, config) = self.open(plan, start)?;
         self.give(&mut vss, plan.pseudonyms, start)?;
         self.serve(&mut vss, start)?;
@@ -214,6 +214,7 @@ impl<'a> Bench<'a> {
         for number in 1..=MESSAGES {
             // The station's time runs at 10 messages a second, however fast the case goes.
             let at = start.plus_us(number as u64 * INTERVAL_US);
+            self.hands.set(at);
             let payload = vec![0x5A; number];
             let message = vss.create_signature(at, Psid::CAM, &payload, None)?;
             let verified = vss.verify_signature(&message, &Relevance::default(), &Context::at(at));
@@ -268,7 +269,8 @@ impl<'a> Bench<'a> {
     }
 
     fn each_service(&mut self) -> Result<[String; 9], TrialError> {
-        let at = self.clock.now();
+        let at = self.hands.clock().now();
+        self.hands.set(at);
         let (mut vss, _) = self.open(PLAIN, at)?;
         self.give(&mut vss, 4, at)?;
         self.serve(&mut vss, at)?;

@@ -34,11 +34,14 @@ pub fn pseudonym_source(
     let (url, clock) = (authority.url.clone(), clock.clone());
     Ok(Box::new(move |vss: &Mutex<Vss>, order: &PseudonymOrder| {
         let options = TicketOptions { validity_period: order.period, ..options.clone() };
-        for _ in 0..order.count {
-            let endpoint = Endpoint { certificate: &aa, url: &url };
-            let id = client.authorize(endpoint, &ea, &options)?;
-            let mut vss = vss.lock().unwrap_or_else(PoisonError::into_inner);
-            vss.adopt_ticket(id, clock.now())?;
+        let endpoint = Endpoint { certificate: &aa, url: &url };
+        let adopt = |id| vss.lock().unwrap_or_else(PoisonError::into_inner).adopt_ticket(id, clock.now());
+        // Tickets whose answer was lost, maybe before a restart: they were granted, and count.
+        let settled = client.settle(endpoint, None)?;
+        let missing = order.count.saturating_sub(settled.len());
+        settled.into_iter().try_for_each(adopt)?;
+        for _ in 0..missing {
+            adopt(client.authorize(endpoint, &ea, &options)?)?;
         }
         Ok(())
     }))

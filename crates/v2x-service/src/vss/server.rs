@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,14 +51,26 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Server {
-    /// Listens at `path`, for this user alone. A socket nobody listens at any more is taken over.
+    /// Listens at `path`, for this user alone. A socket nobody listens at any more is taken over; anything else that is
+    /// there stays.
     ///
     /// # Errors
-    /// [`VssError::Io`].
+    /// [`VssError::Io`]: of kind [`std::io::ErrorKind::AlreadyExists`] if there is a file that is no socket, of kind
+    /// [`std::io::ErrorKind::AddrInUse`] if somebody listens.
     pub fn bind(path: &Path, vss: Vss) -> Result<Self, VssError> {
         let at = |error| VssError::io(path, error);
-        if path.exists() && UnixStream::connect(path).is_err() {
-            std::fs::remove_file(path).map_err(at)?;
+        match std::fs::symlink_metadata(path) {
+            Ok(found) if found.file_type().is_socket() => {
+                if UnixStream::connect(path).is_err() {
+                    std::fs::remove_file(path).map_err(at)?;
+                }
+            }
+            Ok(_) => {
+                let reason = "there is a file that is no socket; name another path, or move the file away";
+                return Err(at(std::io::Error::new(std::io::ErrorKind::AlreadyExists, reason)));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(at(error)),
         }
         let listener = UnixListener::bind(path).map_err(at)?;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(at)?;
@@ -117,7 +129,15 @@ impl Server {
         let (requests, to_fetch) = channel();
         let (fetcher, fetchers_clock) = (Arc::clone(&vss), clock.clone());
         thread::spawn(move || fetch(&fetcher, &to_fetch, source, &fetchers_clock));
-        let mut clients = Clients { all: BTreeMap::new(), next: 0, layers: BTreeMap::new(), requests, users, clock };
+        let mut clients = Clients {
+            all: BTreeMap::new(),
+            next: 0,
+            layers: BTreeMap::new(),
+            requests,
+            users,
+            clock,
+            accepts_from: Instant::now(),
+        };
         let mut ticked = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             let ready = clients.wait(&listener, &vss, TICK.saturating_sub(ticked.elapsed()));
@@ -135,7 +155,9 @@ impl Server {
             clients.write();
             clients.finish(&mut vss);
         }
-        let _ = std::fs::remove_file(&path);
+        if std::fs::symlink_metadata(&path).is_ok_and(|found| found.file_type().is_socket()) {
+            let _ = std::fs::remove_file(&path);
+        }
         Ok(())
     }
 }
@@ -177,6 +199,8 @@ struct Clients {
     /// Who may connect.
     users: Vec<u32>,
     clock: Clock,
+    /// From when on a client is accepted: a while after there was no descriptor for one.
+    accepts_from: Instant,
 }
 
 impl Clients {
@@ -185,7 +209,8 @@ impl Clients {
     fn wait(&mut self, listener: &UnixListener, vss: &Mutex<Vss>, at_most: Duration) -> std::io::Result<Vec<u64>> {
         let go_on = self.all.values().any(Connection::can_go_on).then_some(Duration::ZERO);
         let at_most = lock(vss).due_in().into_iter().chain(go_on).fold(at_most, Duration::min);
-        let accepts = self.all.len() < CLIENTS_MAX || self.silent().is_some();
+        let has_room = self.all.len() < CLIENTS_MAX || self.silent().is_some();
+        let accepts = has_room && self.accepts_from <= Instant::now();
         let mut descriptors = vec![PollFd::new(listener.as_fd(), flags(accepts, false))];
         descriptors.extend(
             self.all
@@ -211,14 +236,19 @@ impl Clients {
             }
         }
         if events[0].contains(PollFlags::POLLIN) {
-            if self.all.len() >= CLIENTS_MAX
-                && let Some(client) = self.silent().and_then(|number| self.all.get_mut(&number))
-            {
-                client.give_up();
+            if self.all.len() >= CLIENTS_MAX {
+                self.end_silent();
             }
             self.accept(listener)?;
         }
         Ok(ready)
+    }
+
+    /// Ends the client that has been silent for longest, for another.
+    fn end_silent(&mut self) {
+        if let Some(client) = self.silent().and_then(|number| self.all.get_mut(&number)) {
+            client.give_up();
+        }
     }
 
     /// The client that has been silent for longest, if that is long enough to make room for another.
@@ -247,6 +277,12 @@ impl Clients {
                 Ok(())
             }
             Err(error) if matches!(error.kind(), WouldBlock | Interrupted | ConnectionAborted) => Ok(()),
+            Err(error) if is_shortage(&error) => {
+                // Those who are connected are served as before; who waits gets the descriptor of a silent one.
+                self.end_silent();
+                self.accepts_from = Instant::now() + TICK;
+                Ok(())
+            }
             Err(error) => Err(error),
         }
     }
@@ -369,6 +405,12 @@ impl Clients {
             client.write();
         }
     }
+}
+
+/// Whether the system has no descriptor or no memory for a connection now.
+fn is_shortage(error: &std::io::Error) -> bool {
+    use nix::libc::{EMFILE, ENFILE, ENOBUFS, ENOMEM};
+    error.raw_os_error().is_some_and(|number| [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(&number))
 }
 
 fn flags(reads: bool, writes: bool) -> PollFlags {

@@ -26,6 +26,7 @@ use super::statistics::{EventLog, Record, Statistics};
 use super::store::{Folder, Stored};
 use crate::hsm::{KeyHandle, SharedHsm};
 use crate::pki::Meta;
+use crate::private::warning_if_readable;
 
 /// Something the owner of a station has to know of.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -96,7 +97,7 @@ impl Vss {
         let refused = |reason| VssError::Config { file: config.folder.clone(), reason };
         let policy = config.change_policy().map_err(refused)?;
         let waiting = Waiting::new(config).map_err(refused)?;
-        let mut warnings = Warnings::default();
+        let mut warnings = Warnings(warning_if_readable(&config.pin_file).into_iter().collect());
         let (folder, found) = Folder::open(&config.folder.join("at"))?;
         for (file, reason) in &found.damaged {
             warnings.0.push(format!("{} was set aside: {reason}", file.display()));

@@ -45,7 +45,7 @@ fn read_request(stream: &mut TcpStream) {
     }
 }
 
-fn response(status: &str, content_type: &str, body: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn response(status: &str, content_type: &str, body: &[u8]) -> Option<Vec<u8>> {
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
@@ -105,7 +105,7 @@ fn the_answer_to_another_station_is_refused() {
     relay.join().unwrap();
 }
 
-fn read_body(stream: &mut TcpStream) -> Vec<u8> {
+pub(super) fn read_body(stream: &mut TcpStream) -> Vec<u8> {
     let mut seen = Vec::new();
     let mut part = [0; 4096];
     loop {

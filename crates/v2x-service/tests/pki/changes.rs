@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -173,6 +174,7 @@ impl Bench {
         let place = |name: &str| folder.path().join(name);
         std::fs::write(place("signer.oer"), root.authority.certificate.certificate().as_bytes()).unwrap();
         std::fs::write(place("pin"), "4711\n").unwrap();
+        std::fs::set_permissions(place("pin"), std::fs::Permissions::from_mode(0o600)).unwrap();
         let centre = Centre::start();
         let (trust, lists) = if role == Role::Root {
             let centres = vec![centre.url.clone()];

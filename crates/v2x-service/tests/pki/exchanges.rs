@@ -1,13 +1,22 @@
 //! What stations get.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use chronoseal_v2x::crypto::{Curve, SigningKey};
 use chronoseal_v2x::lint::lint;
 use chronoseal_v2x::message::SignerCertificate;
-use chronoseal_v2x::pki::{ListKind, Permissions, PkiError, Role, TicketPeriods, check_issued_by, read_trust_list};
-use chronoseal_v2x::types::{CertificateId, Duration, ValidityPeriod};
+use chronoseal_v2x::pki::{
+    CtlCommand, CtlDelete, CtlEntry, ListKind, Permissions, PkiError, Role, TicketPeriods, check_issued_by,
+    read_revocation_list, read_trust_list,
+};
+use chronoseal_v2x::types::{CertificateId, Duration, HashedId8, Time64, ValidityPeriod};
 use chronoseal_v2x::verify::{Verifier, VerifierConfig};
 use chronoseal_v2x_service::hsm::{BackEnd, SharedHsm};
-use chronoseal_v2x_service::pki::{CTL_TYPE, HttpClient, KeyDevice, Meta, ServiceError, TicketOptions, now};
+use chronoseal_v2x_service::pki::{
+    CRL_TYPE, CTL_TYPE, Clock, HttpClient, KeyDevice, Meta, Server, ServerOptions, ServiceError, TicketOptions, now,
+};
+use chronoseal_v2x_service::store::Store;
 
 use super::{Car, Pki};
 
@@ -135,8 +144,7 @@ fn lists_say_who_is_there_and_deltas_what_changed() {
     let delta = read_trust_list(&delta, ListKind::Root, &root, now()).unwrap();
     assert!(!delta.is_full_ctl);
     assert_eq!(delta.ctl_sequence, full.ctl_sequence + 1);
-    let [chronoseal_v2x::pki::CtlCommand::Delete(chronoseal_v2x::pki::CtlDelete::Cert(id))] = delta.ctl_commands[..]
-    else {
+    let [CtlCommand::Delete(CtlDelete::Cert(id))] = delta.ctl_commands[..] else {
         panic!("{:?}", delta.ctl_commands);
     };
     assert_eq!(id, pki.ea().id());
@@ -149,7 +157,7 @@ fn a_server_is_the_same_after_a_restart() {
     let car = Car::enrolled_at(&pki);
     let (ea, folder) = (pki.ea().id(), pki.folder);
     drop(pki.server);
-    let store = chronoseal_v2x_service::store::Store::sqlite(&folder.path().join("store.sqlite")).unwrap();
+    let store = Store::sqlite(&folder.path().join("store.sqlite")).unwrap();
     let pki = Pki::start_in(folder, store, |_| ());
     assert_eq!(pki.ea().id(), ea);
     pki.renew(&car).unwrap();
@@ -177,4 +185,87 @@ fn a_credential_that_is_replaced_leaves_no_key_behind() {
     pki.enrol(&car).unwrap();
     assert_eq!(held(&car), first);
     pki.authorize(&car, &TicketOptions::default()).unwrap();
+}
+
+#[test]
+fn lists_are_signed_when_something_changes_and_not_for_everyone_who_asks() {
+    let hand = Arc::new(AtomicU64::new(now().0));
+    let clock = {
+        let hand = Arc::clone(&hand);
+        Clock::new(move || Time64(hand.fetch_add(1, Ordering::SeqCst)))
+    };
+    let pki = Pki::start_with(|options| options.clock = clock);
+    let http = HttpClient::default();
+    let root = pki.server.certificate(Role::Root).clone();
+    let get = |path: &str, content_type: &str| {
+        let url = format!("{}/{path}", pki.server.url());
+        let first = http.get(&url, content_type).unwrap();
+        for _ in 0..20 {
+            assert!(http.get(&url, content_type).unwrap() == first, "{path} was signed again");
+        }
+        first
+    };
+    let (crl, ctl) = (format!("getcrl/{}", root.id()), format!("getctl/{}", root.id()));
+    let nobody = get(&crl, CRL_TYPE);
+    let full = get(&ctl, CTL_TYPE);
+    let sequence = read_trust_list(&full, ListKind::Root, &root, now()).unwrap().ctl_sequence;
+    let nothing = get(&format!("{ctl}/{sequence}"), CTL_TYPE);
+    let of_tlm = get("getectl", CTL_TYPE);
+
+    // By another process, as the command line does it.
+    pki.server.store().lock().unwrap().revoke_authority(pki.aa().id()).unwrap();
+    let one = get(&crl, CRL_TYPE);
+    assert_eq!(read_revocation_list(&one, &root, now()).unwrap().entries, [pki.aa().id()]);
+    assert_eq!(read_revocation_list(&nobody, &root, now()).unwrap().entries, [] as [HashedId8; 0]);
+    assert!(get(&ctl, CTL_TYPE) != full && get("getectl", CTL_TYPE) != of_tlm);
+    let change = get(&format!("{ctl}/{sequence}"), CTL_TYPE);
+    assert!(change != nothing, "the change is an old one");
+    assert_eq!(read_trust_list(&change, ListKind::Root, &root, now()).unwrap().ctl_commands.len(), 1);
+    // Halfway through its day it is signed anew, so that nobody gets one that is about to end.
+    hand.fetch_add(12 * 3_600_000_000, Ordering::SeqCst);
+    assert!(get(&crl, CRL_TYPE) != one);
+}
+
+#[test]
+fn trust_lists_say_where_others_reach_the_authorities() {
+    let pki = Pki::start_with(|options| options.public_url = Some("https://pki.example:8443/v2x".to_owned()));
+    let http = HttpClient::default();
+    let root = pki.server.certificate(Role::Root).clone();
+    let message = http.get(&format!("{}/getctl/{}", pki.server.url(), root.id()), CTL_TYPE).unwrap();
+    let list = read_trust_list(&message, ListKind::Root, &root, now()).unwrap();
+    let mut urls = Vec::new();
+    for command in &list.ctl_commands {
+        match command {
+            CtlCommand::Add(CtlEntry::Ea(ea)) => urls.extend([Some(ea.aa_access_point), ea.its_access_point]),
+            CtlCommand::Add(CtlEntry::Aa(aa)) => urls.push(Some(aa.access_point)),
+            CtlCommand::Add(CtlEntry::Dc(dc)) => urls.push(Some(dc.url)),
+            other => panic!("{other:?}"),
+        }
+    }
+    let [ea, aa, dc] =
+        ["https://pki.example:8443/v2x/ea", "https://pki.example:8443/v2x/aa", "https://pki.example:8443/v2x"];
+    assert_eq!(urls, [ea, ea, aa, dc].map(Some));
+    // It listens where it did, and its own stations get tickets.
+    assert!(pki.server.url().starts_with("http://127.0.0.1:"));
+    let car = Car::enrolled_at(&pki);
+    pki.authorize(&car, &TicketOptions::default()).unwrap();
+
+    for bad in [
+        "",
+        "pki.example",
+        "ftp://pki.example",
+        "http://",
+        "http://pki.example/",
+        "http://a b",
+        "http://:80",
+        "http://a?x",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut options = ServerOptions::new(folder.path());
+        options.public_url = Some(bad.to_owned());
+        let store = Store::sqlite(&folder.path().join("store.sqlite")).unwrap();
+        let refused = Server::start(&options, &KeyDevice::software(folder.path()).unwrap(), store).map(drop);
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("http://HOST:PORT"), "{bad}: {refused}");
+    }
 }

@@ -13,8 +13,14 @@ pub(crate) struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// None, said on standard error, if PostgreSQL is not installed.
+    /// None, said on standard output, if PostgreSQL is not installed.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_with(|_| Vec::new())
+    }
+
+    /// As [`PostgresServer::start`], with more options, after `prepare` wrote what it likes into the server's folder. What it
+    /// wrote becomes the server's own.
+    pub(crate) fn start_with(prepare: impl FnOnce(&Path) -> Vec<String>) -> Option<Self> {
         let Some(programs) = programs() else {
             crate::pki::skip("no PostgreSQL in /usr/lib/postgresql: apt-get install postgresql");
             return None;
@@ -37,22 +43,34 @@ impl PostgresServer {
         };
         let arguments = ["--username=chronoseal", "--auth=trust", "--no-sync", "--pgdata"];
         assert!(command("initdb").args(arguments).arg(&data).status().unwrap().success(), "initdb");
+        let options = prepare(folder.path());
+        for entry in std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()) {
+            if let Some((uid, gid)) = user {
+                chown(entry, Some(uid), Some(gid)).unwrap();
+            }
+        }
+        let port = options.iter().find_map(|option| option.strip_prefix("port=")).unwrap_or("5432").to_owned();
         let process = command("postgres")
             .arg("-D")
             .arg(&data)
             .args(["-c", "listen_addresses=", "-c", "fsync=off", "-k"])
             .arg(folder.path())
+            .args(options)
             .spawn()
             .unwrap();
         let server = Self { process, folder };
         for _ in 0..150 {
-            let ready = command("pg_isready").arg("-h").arg(&home).status();
+            let ready = command("pg_isready").args(["-p", &port, "-h"]).arg(&home).status();
             if ready.is_ok_and(|status| status.success()) {
                 return Some(server);
             }
             std::thread::sleep(Duration::from_millis(100));
         }
         panic!("PostgreSQL does not start");
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Its address.

@@ -37,7 +37,7 @@ fn post(pki: &Pki, path: &str, request: &Pending) -> Vec<u8> {
 }
 
 /// How many rows the table has, as another program sees it.
-fn count(pki: &Pki, table: &str) -> i64 {
+pub(super) fn count(pki: &Pki, table: &str) -> i64 {
     let connection = rusqlite::Connection::open(pki.folder.path().join("store.sqlite")).unwrap();
     connection.query_row(&format!("SELECT COUNT(*) FROM {table}"), [], |row| row.get(0)).unwrap()
 }

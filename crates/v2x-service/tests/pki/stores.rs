@@ -176,6 +176,38 @@ fn postgresql_remembers_and_serves() {
     serves(Store::open(&server.url()).unwrap(), &mut Store::open(&server.url()).unwrap());
 }
 
+/// Sixteen servers on one store confirm tickets of one station at once, each as fast as it can.
+fn counts_one_at_a_time(open: &(dyn Fn() -> Store + Sync)) {
+    let station = station(1, Curve::NistP256);
+    open().register(&station).unwrap();
+    let granted: usize = std::thread::scope(|scope| {
+        let servers: Vec<_> = (0..16_u8)
+            .map(|server| {
+                let station = &station;
+                scope.spawn(move || {
+                    let mut store = open();
+                    let ask = |number: u8| {
+                        let identity = RequestIdentity(std::array::from_fn(|index| [server, number][index % 2]));
+                        let request = DatedRequest { identity, until: Time32(0).time64() };
+                        store.add_confirmed(station, request, hours(1_000_000, 10), 100).unwrap()
+                    };
+                    (0..20).map(ask).filter(Option::is_some).count()
+                })
+            })
+            .collect();
+        servers.into_iter().map(|server| server.join().unwrap()).sum()
+    });
+    assert_eq!(granted, 100, "the quota is a hundred");
+}
+
+#[test]
+fn several_servers_on_one_store_keep_the_quota() {
+    let folder = tempfile::tempdir().unwrap();
+    counts_one_at_a_time(&|| Store::sqlite(&folder.path().join("store.sqlite")).unwrap());
+    let Some(server) = PostgresServer::start() else { return };
+    counts_one_at_a_time(&|| Store::open(&server.url()).unwrap());
+}
+
 #[test]
 fn a_store_from_before_requests_were_remembered_is_taken_on() {
     let folder = tempfile::tempdir().unwrap();

@@ -37,9 +37,11 @@ impl Daemon {
     }
 
     pub(crate) fn connect(&self) -> Client {
-        let stream = UnixStream::connect(&self.socket).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        Client { stream, id: 0 }
+        Client::connect(&self.socket)
+    }
+
+    pub(crate) fn socket(&self) -> &Path {
+        &self.socket
     }
 }
 
@@ -57,6 +59,12 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    pub(crate) fn connect(socket: &Path) -> Self {
+        let stream = UnixStream::connect(socket).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        Self { stream, id: 0 }
+    }
+
     /// A request as it travels.
     pub(crate) fn request(&mut self, operation: u8, body: &[u8]) -> Vec<u8> {
         self.id += 1;

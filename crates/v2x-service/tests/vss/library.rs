@@ -1,5 +1,7 @@
 //! The services as a library.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use chronoseal_v2x::types::{CertificateBuf, HashedId8, Psid, ThreeDLocation, Time64};
 use chronoseal_v2x::verify::{CheckKind, Context, ResultCode};
 use chronoseal_v2x::vss::{Answered, Relevance, SkipReason};
@@ -296,4 +298,15 @@ fn two_hundred_successes_are_two_hundred_lines_if_that_is_configured() {
         }
         assert_eq!(vss.statistics().memory("signature"), None, "a part of a verification");
     }
+}
+
+#[test]
+fn a_pin_that_others_can_read_is_warned_of() {
+    let world = World::new();
+    let (vss, warnings) = world.open();
+    assert!(warnings.0.is_empty(), "{warnings:?}");
+    drop(vss);
+    std::fs::set_permissions(world.path("pin"), std::fs::Permissions::from_mode(0o640)).unwrap();
+    let (_, warnings) = world.open();
+    assert!(warnings.0[0].contains("mode 640") && warnings.0[0].contains("chmod 600"), "{warnings:?}");
 }

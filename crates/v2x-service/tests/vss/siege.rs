@@ -1,16 +1,18 @@
 //! A daemon whose socket somebody tries to block, and what others learn of the station.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chronoseal_v2x::types::Psid;
 use chronoseal_v2x_service::vss::{Server, Socket, now};
 
-use crate::vss::daemon::Daemon;
+use crate::vss::daemon::{Client, Daemon};
 use crate::vss::world::World;
 
 #[test]
@@ -35,6 +37,59 @@ fn silent_clients_make_room_for_others() {
     let mut client = daemon.connect();
     client.stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     client.sign(b"x").unwrap();
+}
+
+#[test]
+fn a_file_where_the_socket_is_to_be_stays() {
+    let world = World::new();
+    let (vss, _) = world.open();
+    let place = world.path("vss.toml");
+    std::fs::write(&place, "folder = \"car\"\n").unwrap();
+    let refused = Server::bind(&place, vss).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("vss.toml") && refused.contains("no socket"), "{refused}");
+    assert_eq!(std::fs::read_to_string(&place).unwrap(), "folder = \"car\"\n", "it was deleted");
+    // Through a link, too.
+    let link = world.path("link");
+    std::os::unix::fs::symlink(&place, &link).unwrap();
+    let (vss, _) = world.open();
+    assert!(Server::bind(&link, vss).is_err());
+    assert!(place.exists() && std::fs::symlink_metadata(&link).is_ok());
+    // A socket nobody listens at is taken over.
+    let socket = world.path("socket");
+    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    let (vss, _) = world.open();
+    Server::bind(&socket, vss).unwrap();
+}
+
+/// Serves with few descriptors until its standard input ends; started by the next test.
+#[test]
+#[ignore = "started by another test, with a limit on the number of descriptors"]
+fn serves_with_few_descriptors() {
+    let daemon = Daemon::start(1);
+    println!("listening {}", daemon.socket().display());
+    let _ = std::io::stdin().read(&mut [0]);
+}
+
+#[test]
+fn the_daemon_survives_having_no_descriptor_left() {
+    let script = "ulimit -n 32; exec \"$0\" --exact vss::siege::serves_with_few_descriptors --ignored --nocapture";
+    let mut child = std::process::Command::new("sh")
+        .args(["-c", script, std::env::current_exe().unwrap().to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let socket = lines.find_map(|line| Some(line.split_once("listening ")?.1.to_owned())).unwrap();
+    std::thread::spawn(move || lines.for_each(drop));
+    // As many as a daemon with descriptors has places for, and each of them says nothing.
+    let silent: Vec<_> = (0..60).filter_map(|_| UnixStream::connect(&socket).ok()).collect();
+    assert_eq!(silent.len(), 60);
+    let mut client = Client::connect(Path::new(&socket));
+    client.stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    client.sign(b"x").unwrap();
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success(), "the daemon ended before it was told to");
 }
 
 /// What a user of the host is answered who asks for statistics; needs the rights to become that user.

@@ -1,5 +1,6 @@
 //! An authority, and a station's folder.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use chronoseal_v2x::certificate::{Issuer, issue};
@@ -48,6 +49,7 @@ impl World {
         std::fs::write(place("root.oer"), root_certificate.as_bytes()).unwrap();
         std::fs::write(place("aa.oer"), certificate.as_bytes()).unwrap();
         std::fs::write(place("pin"), "4711\n").unwrap();
+        std::fs::set_permissions(place("pin"), std::fs::Permissions::from_mode(0o600)).unwrap();
         let config = VssConfig {
             folder: place("station"),
             hsm: BackEnd::Software { folder: place("keys"), predefined: None },

@@ -269,35 +269,6 @@ pub struct TrustedAuthority {
     pub url: String,
 }
 
-/// Which authorities of other roots are trusted.
-pub trait TrustSource {
-    /// The enrolment authority of this identifier.
-    ///
-    /// # Errors
-    /// [`PkiError::UnknownEa`] or [`PkiError::RevokedEa`].
-    fn enrolment_authority(&mut self, id: HashedId8) -> Result<TrustedAuthority, PkiError>;
-
-    /// The authorization authority of this identifier.
-    ///
-    /// # Errors
-    /// [`PkiError::UntrustedAa`].
-    fn authorization_authority(&mut self, id: HashedId8) -> Result<TrustedAuthority, PkiError>;
-}
-
-/// Nobody else is trusted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TrustNobody;
-
-impl TrustSource for TrustNobody {
-    fn enrolment_authority(&mut self, id: HashedId8) -> Result<TrustedAuthority, PkiError> {
-        Err(PkiError::UnknownEa(id))
-    }
-
-    fn authorization_authority(&mut self, id: HashedId8) -> Result<TrustedAuthority, PkiError> {
-        Err(PkiError::UntrustedAa(id))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

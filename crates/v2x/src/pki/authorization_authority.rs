@@ -8,14 +8,16 @@ use super::enrolment_authority::{check_encryption_key, check_format, requested};
 use super::{
     AnswerStore, Authority, AuthorizationResponseCode, AuthorizationValidationRequest,
     AuthorizationValidationResponseCode, CertificateSubjectAttributes, Decision, EtsiTs102941DataContent,
-    InnerAtRequest, InnerAtResponse, NoAnswer, Permissions, PkiError, PublicKeys, RequestHash, SealedRequest,
-    SignedMessage, TrustSource, TrustedAuthority, key_tag,
+    InnerAtRequest, InnerAtResponse, LookUp, NoAnswer, Permissions, PkiError, PublicKeys, RequestHash, Role,
+    SealedRequest, SignedMessage, Step, TrustedAuthority, key_tag,
 };
 use crate::certificate::{Issuer, issue};
 use crate::coer::ExtensionAdditions;
 use crate::crypto::SigningKey;
-use crate::message::{SessionKey, SignerCertificate};
-use crate::types::{CertificateBuf, CertificateId, Psid, Time64, ToBeSignedCertificate, VerificationKeyIndicator};
+use crate::message::{Decrypted, SessionKey, SignerCertificate};
+use crate::types::{
+    CertificateBuf, CertificateId, HashedId8, Psid, Time64, ToBeSignedCertificate, VerificationKeyIndicator,
+};
 
 /// Issues authorization tickets to stations it does not know, on the word of the enrolment authority they name.
 /// [TS 102 941 §6.2.3.3]
@@ -23,19 +25,10 @@ use crate::types::{CertificateBuf, CertificateId, Psid, Time64, ToBeSignedCertif
 pub struct AuthorizationAuthority {
     /// Its certificate and keys.
     pub authority: Authority,
-    /// The enrolment authority of the same root; of others, see [`TrustSource`].
+    /// The enrolment authority of the same root; others are looked up, see [`Step::LookUp`].
     pub own_ea: TrustedAuthority,
     /// Answers every request with this, to see what the station does.
     pub fault: Option<AuthorizationResponseCode>,
-}
-
-/// What an authorization authority does with a request first.
-#[derive(Debug)]
-pub enum Step {
-    /// It answers.
-    Done(Decision),
-    /// It asks an enrolment authority.
-    Ask(Box<Question>),
 }
 
 /// A question to an enrolment authority, and all that is needed to go on when the answer is there.
@@ -54,6 +47,8 @@ pub struct Question {
 enum Asking {
     /// It was granted before, with this answer.
     Done(Vec<u8>),
+    /// The enrolment authority of this identifier, of another root, is looked up.
+    LookUp(HashedId8),
     /// The enrolment authority is asked.
     Ea { ea: TrustedAuthority, sealed: SealedRequest, keys: PublicKeys, keeping: Keeping },
 }
@@ -89,17 +84,50 @@ impl AuthorizationAuthority {
         &mut self,
         request: &[u8],
         answers: &mut dyn AnswerStore,
-        trust: &mut dyn TrustSource,
         now: Time64,
         rng: &mut impl CryptoRng,
     ) -> Result<Step, PkiError> {
         let (opened, hash) = self.authority.open(request)?;
         let asked = match self.fault {
             Some(code) => Err(PkiError::AuthorizationRefused(code)),
-            None => self.question(&opened.plaintext, answers, trust, now, rng),
+            None => self.question(&opened.plaintext, None, answers, now, rng),
         };
+        self.step(opened, hash, asked, now, rng)
+    }
+
+    /// Goes on when the enrolment authority that was to be looked up is found; `found` says why if it is not.
+    ///
+    /// # Errors
+    /// Only if no answer can be made.
+    pub fn resume_look_up(
+        &mut self,
+        look_up: LookUp,
+        found: Result<TrustedAuthority, PkiError>,
+        answers: &mut dyn AnswerStore,
+        now: Time64,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Step, PkiError> {
+        // All is checked once more: time has passed, and a copy of the request may have been granted.
+        let asked = found.and_then(|ea| match ea.certificate.id() == look_up.id {
+            true => self.question(&look_up.opened.plaintext, Some(ea), answers, now, rng),
+            false => Err(look_up.unknown()),
+        });
+        self.step(look_up.opened, look_up.request_hash, asked, now, rng)
+    }
+
+    fn step(
+        &mut self,
+        opened: Decrypted,
+        hash: RequestHash,
+        asked: Result<Asking, PkiError>,
+        now: Time64,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Step, PkiError> {
         match asked {
             Ok(Asking::Done(answer)) => Ok(Step::Done(Decision { answer, refused: None, issued: None })),
+            Ok(Asking::LookUp(id)) => {
+                Ok(Step::LookUp(Box::new(LookUp { role: Role::Enrolment, id, opened, request_hash: hash })))
+            }
             Ok(Asking::Ea { ea, sealed, keys, keeping }) => {
                 let session_key = opened.session_key;
                 let question = Question { ea, sealed, request_hash: hash, session_key, keys, keeping };
@@ -133,8 +161,8 @@ impl AuthorizationAuthority {
     fn question(
         &mut self,
         plaintext: &[u8],
+        found: Option<TrustedAuthority>,
         answers: &mut dyn AnswerStore,
-        trust: &mut dyn TrustSource,
         now: Time64,
         rng: &mut impl CryptoRng,
     ) -> Result<Asking, PkiError> {
@@ -157,7 +185,10 @@ impl AuthorizationAuthority {
         let ea = if shared_at_request.ea_id == self.own_ea.certificate.id() {
             self.own_ea.clone()
         } else {
-            trust.enrolment_authority(shared_at_request.ea_id)?
+            match found {
+                Some(found) => found,
+                None => return Ok(Asking::LookUp(shared_at_request.ea_id)),
+            }
         };
         let content = EtsiTs102941DataContent::AuthorizationValidationRequest(AuthorizationValidationRequest {
             shared_at_request,

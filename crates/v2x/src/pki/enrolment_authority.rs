@@ -8,16 +8,16 @@ use super::envelope::open_encrypted;
 use super::{
     Authority, AuthorizationValidationRequest, AuthorizationValidationResponse, AuthorizationValidationResponseCode,
     CertificateFormat, CertificateSubjectAttributes, Credential, DatedRequest, EcSignature, EnrolmentResponseCode,
-    EtsiTs102941DataContent, InnerEcRequest, InnerEcResponse, Permissions, PkiError, RequestHash, SharedAtRequest,
-    SignedMessage, Station, StationStore, TicketPeriods, TrustSource,
+    EtsiTs102941DataContent, InnerEcRequest, InnerEcResponse, LookUp, Permissions, PkiError, RequestHash, Role,
+    SharedAtRequest, SignedMessage, Station, StationStore, Step, TicketPeriods, TrustedAuthority,
 };
 use crate::certificate::{Issuer, issue};
 use crate::coer::{Decode, ExtensionAdditions};
 use crate::crypto::PublicPoint;
-use crate::message::{SessionKey, SignerCertificate};
+use crate::message::{Decrypted, SessionKey, SignerCertificate};
 use crate::types::{
-    CertificateBuf, CertificateId, Duration, Ieee1609Dot2Data, Psid, Time64, ToBeSignedCertificate, ValidityPeriod,
-    VerificationKeyIndicator,
+    CertificateBuf, CertificateId, Duration, HashedId8, Ieee1609Dot2Data, Psid, Time64, ToBeSignedCertificate,
+    ValidityPeriod, VerificationKeyIndicator,
 };
 
 /// What a credential is called. A ticket has no name and a credential has one [TS 103 097 §7.2.1, §7.2.2]: by that others tell
@@ -59,7 +59,7 @@ impl Default for EnrolmentPolicy {
 pub struct EnrolmentAuthority {
     /// Its certificate and keys.
     pub authority: Authority,
-    /// The authorization authority of the same root; of others, see [`TrustSource`].
+    /// The authorization authority of the same root; others are looked up, see [`Step::LookUp`].
     pub own_aa: SignerCertificate,
     /// What it grants.
     pub policy: EnrolmentPolicy,
@@ -75,6 +75,21 @@ enum Granted<T> {
     Before(Vec<u8>),
     /// It is granted now; the answer is to be kept.
     Anew(T, Keeping),
+}
+
+/// What becomes of a question about a ticket.
+enum Validated<'q> {
+    /// It is granted.
+    Granted(Granted<CertificateSubjectAttributes<'q>>),
+    /// The authorization authority of this identifier, of another root, is looked up first.
+    LookUp(HashedId8),
+}
+
+/// What becomes of a request.
+#[allow(clippy::large_enum_variant, reason = "one of them lives at a time")]
+enum Decided {
+    Done(Decision),
+    LookUp(HashedId8),
 }
 
 /// What an authority decided, for its records.
@@ -94,7 +109,8 @@ impl EnrolmentAuthority {
         Self { authority, own_aa, policy: EnrolmentPolicy::default(), fault: None, validation_fault: None }
     }
 
-    /// Answers a request of a station or of an authorization authority; one that was granted before, as before.
+    /// Answers a request of a station or of an authorization authority; one that was granted before, as before. It never
+    /// gives [`Step::Ask`].
     ///
     /// # Errors
     /// Only if the request cannot be decrypted, since then there is no key to answer with, or no answer can be made.
@@ -102,22 +118,65 @@ impl EnrolmentAuthority {
         &mut self,
         request: &[u8],
         store: &mut dyn StationStore,
-        trust: &mut dyn TrustSource,
+        now: Time64,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Step, PkiError> {
+        let (opened, request_hash) = self.authority.open(request)?;
+        Ok(match self.decide(&opened, request_hash, None, store, now, rng)? {
+            Decided::Done(decision) => Step::Done(decision),
+            Decided::LookUp(id) => {
+                Step::LookUp(Box::new(LookUp { role: Role::Authorization, id, opened, request_hash }))
+            }
+        })
+    }
+
+    /// Goes on when the authorization authority that was to be looked up is found; `found` says why if it is not.
+    ///
+    /// # Errors
+    /// Only if no answer can be made.
+    pub fn resume_look_up(
+        &mut self,
+        look_up: LookUp,
+        found: Result<TrustedAuthority, PkiError>,
+        store: &mut dyn StationStore,
         now: Time64,
         rng: &mut impl CryptoRng,
     ) -> Result<Decision, PkiError> {
-        let (opened, hash) = self.authority.open(request)?;
+        let LookUp { opened, request_hash, id, .. } = &look_up;
+        let found = found.map(|found| found.certificate).and_then(|aa| match aa.id() == *id {
+            true => Ok(aa),
+            false => Err(look_up.unknown()),
+        });
+        match self.decide(opened, *request_hash, Some(found), store, now, rng)? {
+            Decided::Done(decision) => Ok(decision),
+            Decided::LookUp(id) => {
+                self.answer_validation(*request_hash, Err(PkiError::UntrustedAa(id)), &opened.session_key, now, rng)
+            }
+        }
+    }
+
+    fn decide(
+        &mut self,
+        opened: &Decrypted,
+        hash: RequestHash,
+        found: Option<Result<SignerCertificate, PkiError>>,
+        store: &mut dyn StationStore,
+        now: Time64,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Decided, PkiError> {
+        let before = |answer| Decided::Done(Decision { answer, refused: None, issued: None });
         let key = &opened.session_key;
         let read = SignedMessage::decode(&opened.plaintext).and_then(|outer| Ok((outer.content()?, outer)));
         let (decision, keeping) = match read {
             Ok((EtsiTs102941DataContent::AuthorizationValidationRequest(question), outer)) => {
                 let result = match self.validation_fault {
                     Some(code) => Err(PkiError::ValidationRefused(code)),
-                    None => self.validate(&outer, &question, store, trust, now),
+                    None => self.validate(&outer, &question, found, store, now),
                 };
                 match result {
-                    Ok(Granted::Before(answer)) => return Ok(Decision { answer, refused: None, issued: None }),
-                    Ok(Granted::Anew(confirmed, keeping)) => {
+                    Ok(Validated::LookUp(id)) => return Ok(Decided::LookUp(id)),
+                    Ok(Validated::Granted(Granted::Before(answer))) => return Ok(before(answer)),
+                    Ok(Validated::Granted(Granted::Anew(confirmed, keeping))) => {
                         (self.answer_validation(hash, Ok(confirmed), key, now, rng)?, Some(keeping))
                     }
                     Err(error) => (self.answer_validation(hash, Err(error), key, now, rng)?, None),
@@ -129,7 +188,7 @@ impl EnrolmentAuthority {
                     None => self.enrol(&outer, inner, store, now),
                 };
                 match result {
-                    Ok(Granted::Before(answer)) => return Ok(Decision { answer, refused: None, issued: None }),
+                    Ok(Granted::Before(answer)) => return Ok(before(answer)),
                     Ok(Granted::Anew(credential, keeping)) => {
                         (self.answer_enrolment(hash, Ok(credential), key, now, rng)?, Some(keeping))
                     }
@@ -143,8 +202,8 @@ impl EnrolmentAuthority {
             Err(error) => (self.answer_enrolment(hash, Err(error), key, now, rng)?, None),
         };
         match keeping {
-            Some(keeping) => keeping.keep(decision, store),
-            None => Ok(decision),
+            Some(keeping) => keeping.keep(decision, store).map(Decided::Done),
+            None => Ok(Decided::Done(decision)),
         }
     }
 
@@ -213,29 +272,30 @@ impl EnrolmentAuthority {
         &mut self,
         outer: &SignedMessage<'_>,
         question: &AuthorizationValidationRequest<'q>,
+        found: Option<Result<SignerCertificate, PkiError>>,
         store: &mut dyn StationStore,
-        trust: &mut dyn TrustSource,
         now: Time64,
-    ) -> Result<Granted<CertificateSubjectAttributes<'q>>, PkiError> {
+    ) -> Result<Validated<'q>, PkiError> {
+        let shared = &question.shared_at_request;
         let signer = outer.signer_id()?;
-        let aa = if signer == self.own_aa.id() {
-            self.own_aa.clone()
-        } else {
-            trust.authorization_authority(signer)?.certificate
+        let aa = match found {
+            _ if signer == self.own_aa.id() => self.own_aa.clone(),
+            Some(found) => found?,
+            None => {
+                // Nobody is looked up on the word of a stranger: it has to be about a ticket that a station of this
+                // authority asked for, just now.
+                self.check_asked(shared, &question.ec_signature, store, now)?;
+                return Ok(Validated::LookUp(signer));
+            }
         };
         check_may_ask(&aa)?;
         outer.check_signer(&aa, Psid::CERTIFICATE_REQUEST, now)?;
         let keeping = match Asked::look_up(outer, self.authority.id(), store, now)? {
-            Asked::Before(answer) => return Ok(Granted::Before(answer)),
+            Asked::Before(answer) => return Ok(Validated::Granted(Granted::Before(answer))),
             Asked::Anew(keeping) => keeping,
         };
-        let shared = &question.shared_at_request;
-        if shared.ea_id != self.authority.id() {
-            return Err(PkiError::WrongEa(shared.ea_id));
-        }
-        let (credential, request) = self.prove(shared, &question.ec_signature, store, now)?;
+        let (credential, request) = self.check_asked(shared, &question.ec_signature, store, now)?;
         let attributes = shared.requested_subject_attributes.clone();
-        requested(&attributes)?.check_within(&credential.station.permissions)?;
         let mut period = self.ticket_period(attributes.validity_period, &credential, now)?;
         // A ticket that began before its issuer's certificate would be refused.
         period.start = period.start.max(aa.certificate().view().to_be_signed.validity_period.start);
@@ -243,7 +303,23 @@ impl EnrolmentAuthority {
         let period = store.add_confirmed(&credential.station, request, period, at_once_max)?;
         let period = period.ok_or(PkiError::TooManyTickets)?;
         let confirmed = CertificateSubjectAttributes { id: None, validity_period: Some(period), ..attributes };
-        Ok(Granted::Anew(confirmed, keeping))
+        Ok(Validated::Granted(Granted::Anew(confirmed, keeping)))
+    }
+
+    /// That a station of this authority asks for what it may have.
+    fn check_asked(
+        &mut self,
+        shared: &SharedAtRequest<'_>,
+        signature: &EcSignature<'_>,
+        store: &mut dyn StationStore,
+        now: Time64,
+    ) -> Result<(Credential, DatedRequest), PkiError> {
+        if shared.ea_id != self.authority.id() {
+            return Err(PkiError::WrongEa(shared.ea_id));
+        }
+        let (credential, request) = self.prove(shared, signature, store, now)?;
+        requested(&shared.requested_subject_attributes)?.check_within(&credential.station.permissions)?;
+        Ok((credential, request))
     }
 
     /// Whose credential signed the shared part, and what that signature is recognised by if another question has it, too.

@@ -18,15 +18,14 @@ mod lists;
 mod periods;
 mod permissions;
 mod station;
+mod steps;
 mod subject;
 mod trust_list;
 
 pub use answers::{AnswerStore, DatedRequest, MemoryAnswers, RequestIdentity};
-pub use authority::{
-    Authority, Credential, Role, Station, StationStore, TrustNobody, TrustSource, TrustedAuthority, issue_authority,
-};
+pub use authority::{Authority, Credential, Role, Station, StationStore, TrustedAuthority, issue_authority};
 pub use authorization::*;
-pub use authorization_authority::{AuthorizationAuthority, Question, Step, issue_ticket};
+pub use authorization_authority::{AuthorizationAuthority, Question, issue_ticket};
 pub use code::*;
 pub use enrolment::*;
 pub use enrolment_authority::{Decision, EnrolmentAuthority, EnrolmentPolicy};
@@ -42,6 +41,7 @@ pub use lists::{
 pub use periods::TicketPeriods;
 pub use permissions::{Permissions, PermissionsError};
 pub use station::{Applicant, Pending, TicketWish, key_tag, request_credential, request_ticket};
+pub use steps::{LookUp, Step};
 pub use subject::*;
 pub use trust_list::*;
 

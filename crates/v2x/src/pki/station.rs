@@ -59,6 +59,27 @@ impl Pending {
     pub fn message(&self) -> &[u8] {
         &self.request.message
     }
+
+    /// The request and the secret that its answer is encrypted with: kept by a station that is to know the answer after a
+    /// restart, too. An authority answers a request it has granted already with the same octets.
+    pub fn sealed(&self) -> &SealedRequest {
+        &self.request
+    }
+
+    /// What the certificate is to allow.
+    pub fn permissions(&self) -> &Permissions {
+        &self.permissions
+    }
+
+    /// A request to `authority` that was made before, for a certificate for `key`.
+    pub fn restore(
+        request: SealedRequest,
+        authority: SignerCertificate,
+        key: &PublicPoint,
+        permissions: Permissions,
+    ) -> Self {
+        Self { request, authority, key: key.to_verification_key(), permissions }
+    }
 }
 
 /// Asks for an enrolment credential for `new_key`. [TS 102 941 §6.2.3.2.1]

@@ -9,8 +9,8 @@ use chronoseal_v2x::pki::{
     AnswerStore, Applicant, Authority, AuthorizationAuthority, AuthorizationResponseCode as AtCode, Credential,
     DatedRequest, EnrolmentAuthority, EnrolmentResponseCode as EcCode, EtsiTs102941Data, EtsiTs102941DataContent,
     InnerAtRequest, InnerEcRequest, MemoryAnswers, NoAnswer, Pending, Permissions, PkiError, PublicKeys,
-    RequestIdentity, Role, SealedRequest, Station, StationStore, Step, TicketWish, TrustNobody, TrustedAuthority,
-    issue_authority, key_tag, open_request, request_credential, request_ticket, sign_content,
+    RequestIdentity, Role, SealedRequest, Station, StationStore, Step, TicketWish, TrustedAuthority, issue_authority,
+    key_tag, open_request, request_credential, request_ticket, sign_content,
 };
 use chronoseal_v2x::types::{
     CertificateBuf, CircularRegion, Duration, GeographicRegion, HashedId8, Ieee1609Dot2Data, Psid, Time32, Time64,
@@ -144,19 +144,34 @@ impl World {
         SoftwareKey::generate(Curve::NistP256, &mut self.rng)
     }
 
+    /// Asks an authority that trusts nobody of another root.
     fn ask_ea(&mut self, request: &[u8]) -> Result<Vec<u8>, PkiError> {
-        let decision = self.ea.handle(request, &mut self.store, &mut TrustNobody, NOW, &mut self.rng)?;
-        Ok(decision.answer)
+        match self.ea.handle(request, &mut self.store, NOW, &mut self.rng)? {
+            Step::Done(decision) => Ok(decision.answer),
+            Step::LookUp(look_up) => {
+                let unknown = Err(look_up.unknown());
+                Ok(self.ea.resume_look_up(*look_up, unknown, &mut self.store, NOW, &mut self.rng)?.answer)
+            }
+            Step::Ask(_) => panic!("an enrolment authority asks nobody"),
+        }
     }
 
     pub(crate) fn ask_aa(&mut self, request: &[u8]) -> Result<Vec<u8>, PkiError> {
-        match self.aa.handle(request, &mut self.answers, &mut TrustNobody, NOW, &mut self.rng)? {
+        let step = match self.aa.handle(request, &mut self.answers, NOW, &mut self.rng)? {
+            Step::LookUp(look_up) => {
+                let unknown = Err(look_up.unknown());
+                self.aa.resume_look_up(*look_up, unknown, &mut self.answers, NOW, &mut self.rng)?
+            }
+            step => step,
+        };
+        match step {
             Step::Done(decision) => Ok(decision.answer),
             Step::Ask(question) => {
                 let answer = self.ask_ea(question.message());
                 let answer = answer.as_deref().map_err(|error| NoAnswer::Unreached { reason: error.to_string() });
                 Ok(self.aa.resume(&question, answer, &mut self.answers, NOW, &mut self.rng)?.answer)
             }
+            Step::LookUp(look_up) => panic!("{look_up:?} once more"),
         }
     }
 
@@ -475,8 +490,7 @@ fn an_authorization_authority_without_an_answer_says_so() {
     let authorities = (&world.aa.authority.certificate, &world.ea.authority.certificate);
     let signer = (&credential.0, &mut credential.1 as &mut dyn SigningKey);
     let pending = request_ticket(&cam(), &mut key, signer, authorities, NOW, &mut world.rng).unwrap();
-    let Step::Ask(question) =
-        world.aa.handle(pending.message(), &mut world.answers, &mut TrustNobody, NOW, &mut world.rng).unwrap()
+    let Step::Ask(question) = world.aa.handle(pending.message(), &mut world.answers, NOW, &mut world.rng).unwrap()
     else {
         panic!()
     };
@@ -510,4 +524,99 @@ fn a_region_that_is_none_is_denied() {
     let wish = TicketWish { region: Some(GeographicRegion::Rectangular(vec![])), ..cam() };
     let refused = world.ticket(&wish, &mut credential).unwrap_err();
     assert_eq!(refused, PkiError::AuthorizationRefused(AtCode::ItsAaDeniedPermissions));
+}
+
+/// An authorization authority of another root that has this world's enrolment authority asked.
+fn stranger(world: &mut World) -> AuthorizationAuthority {
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let mut root_key = SoftwareKey::generate(Curve::NistP256, &mut rng);
+    let public = root_key.public_point();
+    let root = issue_authority(Role::Root, "other", &public, None, None, &mut root_key, NOW.time32()).unwrap();
+    let aa = authority(Role::Authorization, Curve::NistP256, Some(&mut (root, root_key)), &mut rng);
+    let ea = world.ea.authority.certificate.clone();
+    AuthorizationAuthority::new(aa, TrustedAuthority { certificate: ea, url: "http://ea".to_owned() })
+}
+
+/// What `aa` asks this world's enrolment authority for a station.
+fn question_of(world: &mut World, aa: &mut AuthorizationAuthority, wish: &TicketWish<'_>) -> Vec<u8> {
+    let (credential, mut credential_key) = world.enrol();
+    let mut key = world.new_key();
+    let authorities = (&aa.authority.certificate, &world.ea.authority.certificate);
+    let signer = (&credential, &mut credential_key as &mut dyn SigningKey);
+    let pending = request_ticket(wish, &mut key, signer, authorities, NOW, &mut world.rng).unwrap();
+    match aa.handle(pending.message(), &mut MemoryAnswers::default(), NOW, &mut world.rng).unwrap() {
+        Step::Ask(question) => question.message().to_vec(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_enrolment_authority_looks_nobody_up_before_a_station_of_its_own_is_proved() {
+    let mut world = World::new();
+    let mut aa = stranger(&mut world);
+    let question = question_of(&mut world, &mut aa, &cam());
+    let World { ea, store, rng, .. } = &mut world;
+    // The station is known and may have what it asks for: now it matters who the authority is.
+    let Step::LookUp(look_up) = ea.handle(&question, store, NOW, rng).unwrap() else { panic!() };
+    assert_eq!((look_up.role(), look_up.id()), (Role::Authorization, aa.authority.id()));
+    assert_eq!(look_up.unknown(), PkiError::UntrustedAa(aa.authority.id()));
+    assert!(store.confirmed.is_empty(), "nothing is granted before it is found");
+    let found = TrustedAuthority { certificate: aa.authority.certificate.clone(), url: "http://aa".to_owned() };
+    let decision = ea.resume_look_up(*look_up, Ok(found.clone()), store, NOW, rng).unwrap();
+    assert_eq!((decision.refused, store.confirmed.len()), (None, 1));
+    // One that was found, and is another one.
+    let Step::LookUp(look_up) = ea.handle(&question, store, NOW, rng).unwrap() else { panic!() };
+    let other = TrustedAuthority { certificate: ea.own_aa.clone(), ..found };
+    let refused = ea.resume_look_up(*look_up, Ok(other), store, NOW, rng).unwrap().refused;
+    assert_eq!(refused, Some(PkiError::UntrustedAa(aa.authority.id())));
+
+    // Of a station nobody knows, of one that is revoked, for what it may not have, too late: refused at once.
+    let later = NOW.plus_us(301_000_000);
+    let refused = ea.handle(&question, store, later, rng).unwrap().done().unwrap().refused;
+    assert!(matches!(refused, Some(PkiError::OutOfSync { .. })), "{refused:?}");
+    store.stations.get_mut(ID).unwrap().is_revoked = true;
+    let refused = ea.handle(&question, store, NOW, rng).unwrap().done().unwrap().refused;
+    assert!(matches!(refused, Some(PkiError::RevokedStation(_))), "{refused:?}");
+    let credentials = std::mem::take(&mut store.credentials);
+    let refused = ea.handle(&question, store, NOW, rng).unwrap().done().unwrap().refused;
+    assert!(matches!(refused, Some(PkiError::UnknownStation(_))), "{refused:?}");
+    store.credentials = credentials;
+    store.stations.get_mut(ID).unwrap().is_revoked = false;
+    let wish = TicketWish { permissions: "37:01ffffff".parse().unwrap(), ..cam() };
+    let question = question_of(&mut world, &mut aa, &wish);
+    let World { ea, store, rng, .. } = &mut world;
+    let refused = ea.handle(&question, store, NOW, rng).unwrap().done().unwrap().refused;
+    assert!(matches!(refused, Some(PkiError::Permission(_))), "{refused:?}");
+}
+
+#[test]
+fn an_authorization_authority_gives_a_look_up_to_its_caller_and_goes_on_with_what_was_found() {
+    let mut world = World::new();
+    let mut aa = stranger(&mut world);
+    let own = aa.own_ea.clone();
+    // Now the enrolment authority is of another root than its own.
+    aa.own_ea.certificate = world.aa.authority.certificate.clone();
+    let (credential, mut credential_key) = world.enrol();
+    let mut key = world.new_key();
+    let authorities = (&aa.authority.certificate, &own.certificate);
+    let signer = (&credential, &mut credential_key as &mut dyn SigningKey);
+    let pending = request_ticket(&cam(), &mut key, signer, authorities, NOW, &mut world.rng).unwrap();
+    let (answers, rng) = (&mut MemoryAnswers::default(), &mut world.rng);
+    let mut look_up = || match aa.handle(pending.message(), answers, NOW, rng).unwrap() {
+        Step::LookUp(look_up) => look_up,
+        other => panic!("{other:?}"),
+    };
+    let (one, two, three) = (look_up(), look_up(), look_up());
+    assert_eq!((one.role(), one.id()), (Role::Enrolment, own.certificate.id()));
+    let answers = &mut MemoryAnswers::default();
+    let Step::Ask(question) = aa.resume_look_up(*one, Ok(own.clone()), answers, NOW, &mut world.rng).unwrap() else {
+        panic!("it was found")
+    };
+    assert_eq!(question.url(), own.url);
+    let revoked = Err(PkiError::RevokedEa(own.certificate.id()));
+    let step = aa.resume_look_up(*two, revoked.clone(), answers, NOW, &mut world.rng).unwrap();
+    assert_eq!(step.done().unwrap().refused, revoked.err());
+    let other = Ok(TrustedAuthority { certificate: aa.authority.certificate.clone(), ..own.clone() });
+    let step = aa.resume_look_up(*three, other, answers, NOW, &mut world.rng).unwrap();
+    assert_eq!(step.done().unwrap().refused, Some(PkiError::UnknownEa(own.certificate.id())));
 }

@@ -4,7 +4,7 @@ use chronoseal_v2x::certificate::legible_fields;
 use chronoseal_v2x::crypto::{Curve, SigningKey, SoftwareKey};
 use chronoseal_v2x::lint::{Kind, Severity, linking};
 use chronoseal_v2x::message::SignerCertificate;
-use chronoseal_v2x::pki::{NoAnswer, Step, TicketPeriods, TrustNobody, request_ticket};
+use chronoseal_v2x::pki::{NoAnswer, Step, TicketPeriods, request_ticket};
 use chronoseal_v2x::types::{Certificate, CertificateBuf, CertificateId, Time64};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::Rng;
@@ -23,10 +23,10 @@ fn ticket(world: &mut World, credential: &mut (SignerCertificate, SoftwareKey), 
     let signer = (&credential.0, &mut credential.1 as &mut dyn SigningKey);
     let pending = request_ticket(&cam(), &mut key, signer, authorities, at, &mut world.rng).unwrap();
     let World { aa, ea, store, answers, rng, .. } = world;
-    let Step::Ask(question) = aa.handle(pending.message(), answers, &mut TrustNobody, at, rng).unwrap() else {
+    let Step::Ask(question) = aa.handle(pending.message(), answers, at, rng).unwrap() else {
         panic!("it is asked for the first time")
     };
-    let answer = ea.handle(question.message(), store, &mut TrustNobody, at, rng).unwrap().answer;
+    let answer = ea.handle(question.message(), store, at, rng).unwrap().done().unwrap().answer;
     let decision = aa.resume(&question, Ok::<_, NoAnswer>(&answer), answers, at, rng).unwrap();
     pending.ticket(&decision.answer, at).unwrap()
 }

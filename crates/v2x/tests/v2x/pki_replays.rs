@@ -1,7 +1,7 @@
 //! Requests that come twice.
 
 use chronoseal_v2x::crypto::SigningKey;
-use chronoseal_v2x::pki::{MemoryAnswers, PkiError, SealedRequest, Step, TrustNobody, request_ticket};
+use chronoseal_v2x::pki::{MemoryAnswers, PkiError, SealedRequest, Step, request_ticket};
 
 use crate::pki_exchanges::{NOW, World, cam};
 
@@ -17,9 +17,9 @@ fn a_copy_is_answered_as_before_until_its_time_is_over() {
     let first = world.ask_aa(pending.message()).unwrap();
     let ask = |world: &mut World, after_us: u64| {
         let World { aa, answers, rng, .. } = world;
-        match aa.handle(pending.message(), answers, &mut TrustNobody, NOW.plus_us(after_us), rng).unwrap() {
+        match aa.handle(pending.message(), answers, NOW.plus_us(after_us), rng).unwrap() {
             Step::Done(decision) => decision,
-            Step::Ask(_) => panic!("the enrolment authority is asked again"),
+            Step::Ask(_) | Step::LookUp(_) => panic!("the enrolment authority is asked again"),
         }
     };
     let copy = ask(&mut world, 300_999_999);

@@ -166,7 +166,7 @@ pub(crate) fn exchanges(corpus: &mut Corpus) {
     let pending = request_credential(applicant, &mut credential_key, &ea_certificate, NOW, &mut rng).unwrap();
     let key = ea.authority.decryption_key.as_deref_mut().unwrap();
     let session = request(corpus, "enrolment-request", pending.message(), &ea_certificate, key);
-    let response = ea.handle(pending.message(), &mut store, &mut TrustNobody, NOW, &mut rng).unwrap().answer;
+    let response = ea.handle(pending.message(), &mut store, NOW, &mut rng).unwrap().done().unwrap().answer;
     answer(corpus, "enrolment-response", &response, &session);
     let credential = SignerCertificate::new(pending.credential(&response, NOW).unwrap()).unwrap();
     add(corpus, "enrolment-credential", "Certificate", credential.certificate().as_bytes());
@@ -184,13 +184,12 @@ pub(crate) fn exchanges(corpus: &mut Corpus) {
         request_ticket(&wish, &mut ticket_key, (&credential, &mut credential_key), authorities, NOW, &mut rng).unwrap();
     let key = aa.authority.decryption_key.as_deref_mut().unwrap();
     let session = request(corpus, "authorization-request", pending.message(), &aa_certificate, key);
-    let Step::Ask(question) = aa.handle(pending.message(), &mut answers, &mut TrustNobody, NOW, &mut rng).unwrap()
-    else {
+    let Step::Ask(question) = aa.handle(pending.message(), &mut answers, NOW, &mut rng).unwrap() else {
         panic!("the enrolment authority is asked");
     };
     let key = ea.authority.decryption_key.as_deref_mut().unwrap();
     let of_question = request(corpus, "validation-request", question.message(), &ea_certificate, key);
-    let confirmed = ea.handle(question.message(), &mut store, &mut TrustNobody, NOW, &mut rng).unwrap().answer;
+    let confirmed = ea.handle(question.message(), &mut store, NOW, &mut rng).unwrap().done().unwrap().answer;
     answer(corpus, "validation-response", &confirmed, &of_question);
     let response = aa.resume(&question, Ok(&confirmed), &mut answers, NOW, &mut rng).unwrap().answer;
     answer(corpus, "authorization-response", &response, &session);
