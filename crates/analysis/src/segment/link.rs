@@ -45,17 +45,17 @@ impl SegmentBounds for LinkBounds {
         };
         let laws = &view.segment.laws;
         let longest = match laws.delay.max() {
-            _ if laws.loses() => return without_bound(plan, segment, Why::LossyLink),
-            None => return without_bound(plan, segment, Why::EndlessDelay),
-            Some(longest) => longest,
+            _ if laws.loses() => Err(Why::LossyLink),
+            longest => longest.ok_or(Why::EndlessDelay),
         };
         let mut bounds = Vec::new();
         for from in senders(view) {
             let queue = queue(view, from, arrivals);
             for (id, _, hop, facet) in sent_by(view, from) {
                 let driver = plan.nodes[from.index()].driver;
+                // That more is sent than fits is certain, whatever else the link does.
                 let received = queue.and_then(|waits| {
-                    let sent = arrivals.at(id, segment).at?;
+                    let (longest, sent) = (longest?, arrivals.at(id, segment).at?);
                     let at_least = driver.min + view.sending_time(facet) + laws.delay.min();
                     Ok(sent.later(at_least, driver.max * facet.cut.fragments() as i64 + waits + longest))
                 });
