@@ -1,7 +1,5 @@
 //! Concave arrival curves: how much data a flow sends at most in any interval of a length.
 
-use num_traits::{Signed, Zero};
-
 use super::InvalidCurve;
 use super::rational::{Grid, Rational};
 

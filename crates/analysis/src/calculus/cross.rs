@@ -1,7 +1,5 @@
 //! How flows come to a server: the seam between the analyses of a flow and the ways to bound what crosses it.
 
-use num_traits::Zero;
-
 use super::arrival::ArrivalCurve;
 use super::flow::Bound;
 use super::network::{Multiplexing, Network};

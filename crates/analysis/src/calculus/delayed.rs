@@ -11,8 +11,6 @@
 //! server is computed again from them are bounds (Thomas, Le Boudec, Mifdaoui, "On cyclic dependencies and regulators in
 //! time-sensitive networks", RTSS 2019), and on a grid they are found in finitely many steps or not at all.
 
-use num_traits::Zero;
-
 use super::arrival::{ArrivalCurve, Bucket};
 use super::cross::{CrossTraffic, upstream, waiting};
 use super::flow::Bound;

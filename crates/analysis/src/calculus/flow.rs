@@ -12,8 +12,6 @@
 //! None is the best everywhere, and each is a bound, so [`super::best()`] takes the least. In a network that serves in the
 //! order of arrival, what holds for any order holds too.
 
-use num_traits::Zero;
-
 use super::arrival::ArrivalCurve;
 use super::cross::{CrossTraffic, Piece, left_over, overload};
 use super::network::{Flow, Server};

@@ -22,8 +22,6 @@
 
 use std::collections::BTreeMap;
 
-use num_traits::Zero;
-
 use super::arrival::ArrivalCurve;
 use super::cross::{CrossTraffic, Piece, left_over, overload};
 use super::network::{Multiplexing, Network};

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use num_traits::Zero;
-
 use super::arrival::ArrivalCurve;
 use super::rational::Rational;
 use super::service::ServiceCurve;

@@ -4,8 +4,6 @@
 //! Corronc, "Deterministic Network Calculus" (2018) for arbitrary multiplexing. All results are exact: extremes of
 //! piecewise linear curves lie at their corners.
 
-use num_traits::{Signed, Zero};
-
 use super::arrival::{ArrivalCurve, Bucket};
 use super::rational::Rational;
 use super::service::{RateLatency, ServiceCurve};

@@ -12,8 +12,6 @@
 
 use std::collections::BTreeMap;
 
-use num_traits::{Signed, Zero};
-
 use super::arrival::{ArrivalCurve, Bucket};
 use super::cross::{CrossTraffic, known, overload, strict};
 use super::rational::Rational;
@@ -78,7 +76,7 @@ fn choice(servers: &[&RateLatency], crossings: &[Crossing], buckets: &[&Bucket])
             *here -= &bucket.rate;
         }
     }
-    let rate = left.into_iter().min().filter(Signed::is_positive)?;
+    let rate = left.into_iter().min().filter(Rational::is_positive)?;
     let mut taken = Rational::zero();
     for (crossing, bucket) in crossings.iter().zip(buckets) {
         let latency: Rational = servers[crossing.first..=crossing.last].iter().map(|server| &server.latency).sum();

@@ -1,15 +1,11 @@
 //! Exact numbers, and the grid that keeps them short.
 
-use num_bigint::BigInt;
-use num_rational::BigRational;
-use num_traits::{Signed, ToPrimitive, Zero};
-
 /// An exact number: a time, an amount of data, or a rate. The unit is the caller's, and the same in one network.
-pub type Rational = BigRational;
+pub use chronoseal_rational::Rational;
 
 /// A whole number.
 pub fn whole(value: i64) -> Rational {
-    Rational::from_integer(BigInt::from(value))
+    Rational::from(value)
 }
 
 /// `numerator / denominator`.
@@ -17,12 +13,12 @@ pub fn whole(value: i64) -> Rational {
 /// # Panics
 /// If the denominator is zero.
 pub fn ratio(numerator: i64, denominator: i64) -> Rational {
-    Rational::new(BigInt::from(numerator), BigInt::from(denominator))
+    Rational::new(numerator.into(), denominator.into())
 }
 
 /// The nearest number in floating point, for a figure that is shown.
 pub fn float(value: &Rational) -> f64 {
-    value.to_f64().unwrap_or(f64::NAN)
+    value.to_f64()
 }
 
 /// Steps to which times and amounts of data are rounded up between servers.

@@ -1,7 +1,5 @@
 //! Convex service curves: how much of what waits a server carries at least within a time.
 
-use num_traits::{Signed, Zero};
-
 use super::InvalidCurve;
 use super::rational::Rational;
 

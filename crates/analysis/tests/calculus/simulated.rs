@@ -174,7 +174,7 @@ impl Claims {
     /// What is found in whole numbers is within a bound if it is within the whole number below.
     fn add(&mut self, claim: Claim, bound: Result<Rational, Unbounded>, name: impl Fn() -> String) {
         let Ok(bound) = bound else { return };
-        let bound: i64 = bound.floor().to_integer().try_into().unwrap();
+        let bound: i64 = bound.floor().try_into().unwrap();
         if self.0.get(&claim).is_none_or(|(least, _)| bound < *least) {
             self.0.insert(claim, (bound, name()));
         }

@@ -134,7 +134,7 @@ fn no_frame_at_a_port_exceeds_the_curves_of_its_class() {
                 let source = &case[class].source;
                 let service = port.service(class).ok()?;
                 let arrival = bucket(ratio(1, source.spaced), whole(source.burst));
-                let floor = |value: chronoseal_analysis::calculus::Rational| value.floor().to_integer().try_into().ok();
+                let floor = |value: chronoseal_analysis::calculus::Rational| value.floor().try_into().ok();
                 let stays = floor(operations::delay(&arrival, &service)?)?;
                 Some((stays, floor(operations::backlog(&arrival, &service.framed(&whole(source.longest)))?)?))
             })

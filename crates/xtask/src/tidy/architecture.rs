@@ -40,6 +40,7 @@ const PLACES: &[Place] = &[
     Place { name: "groupkey", uses: &["core", "wire", "crypto", "frameauth"], touches: &[] },
     Place { name: "clocksync", uses: &["core", "wire"], touches: &[] },
     Place { name: "media", uses: &["core", "wire", "frameauth", "clocksync"], touches: &[] },
+    Place { name: "rational", uses: &[], touches: &[] },
     Place { name: "schedule", uses: &["core"], touches: &[] },
     Place { name: "recordings", uses: &["core", "wire"], touches: &[] },
     Place { name: "v2x", uses: &["ecdsa-lanes"], touches: &[] },
@@ -91,8 +92,8 @@ const WITH_PLAN: &[&str] = &[
 ];
 #[rustfmt::skip]
 const WITH_SCHEDULES: &[&str] = &[
-    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "schedule", "plan",
-    "v2x", "v2x-fleet",
+    "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "rational", "recordings", "schedule",
+    "plan", "v2x", "v2x-fleet",
 ];
 /// A segment with slots has a table before it is built.
 #[rustfmt::skip]

@@ -11,8 +11,6 @@
 
 use std::collections::BTreeMap;
 
-use num_traits::Zero;
-
 use super::super::arrival::ArrivalCurve;
 use super::super::cross::CrossTraffic;
 use super::super::delayed::{Delayed, Settings};

@@ -24,8 +24,6 @@
 //! open. Before the clock shows anything all gates are open. That is more than any window gives, and no frame of a lower class begins
 //! then while one of this class waits: one that is on the wire when the list begins was there before.
 
-use num_traits::{Signed, Zero};
-
 use super::super::arrival::ArrivalCurve;
 use super::super::rational::Rational;
 use super::super::service::{RateLatency, ServiceCurve};

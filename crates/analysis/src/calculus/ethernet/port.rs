@@ -31,8 +31,6 @@
 //! priority of the other: to a preemptable class all express classes are above it. Each interruption costs a fixed
 //! overhead, and there are at most as many as express frames.
 
-use num_traits::{Signed, Zero};
-
 use super::super::arrival::{ArrivalCurve, Bucket};
 use super::super::operations::{left_over_arbitrary, output};
 use super::super::rational::Rational;

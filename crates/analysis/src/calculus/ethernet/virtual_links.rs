@@ -4,8 +4,6 @@
 //! police just that. Its ports serve in the order of arrival, so its bounds are those of total flow analysis over
 //! [`Delayed`](super::super::Delayed) arrivals, with links (`uses_links`) grouped and without them not.
 
-use num_traits::Signed;
-
 use super::super::arrival::{ArrivalCurve, Bucket};
 use super::super::network::{Flow, Hop};
 use super::super::rational::{Rational, ratio, whole};

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use chronoseal_schedule::exchange::Refusal;
-use num_traits::{Signed, Zero};
 use serde_json::{Map, Value};
 
 use super::super::arrival::{ArrivalCurve, Bucket};

@@ -1,7 +1,5 @@
 //! Numbers with units: `10`, `"10"`, `"2kB"`, `"10kbps"`, `"1ms"`.
 
-use num_traits::{Signed, Zero};
-
 use super::super::rational::{Rational, whole};
 
 /// A number has so many digits at most, and stands so many places before or behind the point.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use num_traits::Zero;
 use serde_json::{Value, json};
 
 use super::super::network::{Flow, Multiplexing, Network, Server};
@@ -154,7 +153,7 @@ fn decimals(value: &Rational, places: usize, round: Round) -> String {
         Round::Up => scaled.ceil(),
         Round::Down => scaled.floor(),
     };
-    let digits = format!("{:0>width$}", scaled.to_integer().to_string(), width = places + 1);
+    let digits = format!("{:0>width$}", scaled.to_string(), width = places + 1);
     let (before, behind) = digits.split_at(digits.len() - places);
     let behind = behind.trim_end_matches('0');
     if behind.is_empty() { before.to_owned() } else { format!("{before}.{behind}") }

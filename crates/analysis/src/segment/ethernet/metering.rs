@@ -21,7 +21,7 @@ const FRAMES_MAX: usize = 20_000;
 /// What flows bring in the long run, in bits a second.
 pub(super) fn rate_of(flows: &[MeteredFlow]) -> Rate {
     let rate: Rational = flows.iter().map(slope).sum();
-    Rate(u64::try_from(rate.ceil().to_integer()).unwrap_or(u64::MAX))
+    Rate(u64::try_from(rate.ceil()).unwrap_or(u64::MAX))
 }
 
 fn slope(flow: &MeteredFlow) -> Rational {
@@ -45,7 +45,7 @@ pub(super) fn burst_needed(flows: &[MeteredFlow], rate: Rate) -> Option<u64> {
             whole(i64::try_from(flow.len).unwrap_or(i64::MAX)) * whole(BYTE) * (whole(1) + late)
         })
         .sum();
-    let on_line = i128::try_from(line.ceil().to_integer()).ok()?;
+    let on_line = i128::try_from(line.ceil()).ok()?;
     // How many of each have come by a time, and when the next does.
     let mut next: Vec<i128> = Vec::new();
     let mut brought = 0i128;
@@ -61,8 +61,8 @@ pub(super) fn burst_needed(flows: &[MeteredFlow], rate: Rate) -> Option<u64> {
             return bytes(needed);
         };
         // From here on the line is below what is needed already.
-        let left = &slack * Rational::from_integer(at.into());
-        if Rational::from_integer((on_line - needed).into()) <= left {
+        let left = &slack * Rational::from(at);
+        if Rational::from(on_line - needed) <= left {
             return bytes(needed);
         }
         brought += cost(&flows[first]);

@@ -210,7 +210,7 @@ impl Solved<'_> {
         }
         let of_class = |class: usize| {
             let backlog = self.found.as_ref()?.at(link, class)?.backlog.as_ref().ok()?;
-            u64::try_from(backlog.ceil().to_integer()).ok()
+            u64::try_from(backlog.ceil()).ok()
         };
         classes.into_iter().try_fold(0u64, |sum, class| sum.checked_add(of_class(class)?))
     }
@@ -267,7 +267,7 @@ impl Routed {
         let control = place(Priority::PROTOCOL_CONTROL.0);
         let found = self.switches()?.bounds_until(Some(control), &grid()?).ok()?;
         let at_ports = (0..self.links.len()).filter_map(|link| found.at(link, control));
-        let ps = |bound: &Bound| i64::try_from(bound.delay.as_ref().ok()?.ceil().to_integer()).ok();
+        let ps = |bound: &Bound| i64::try_from(bound.delay.as_ref().ok()?.ceil()).ok();
         let longest: Option<Vec<i64>> = at_ports.map(ps).collect();
         longest?.into_iter().max().map(Duration::from_ps)
     }
@@ -417,7 +417,7 @@ impl Routed {
             let above = longest.iter().take_while(|(other, _)| other <= class).map(|(_, len)| *len).max();
             // What is of no use to this class because a longer frame above it would not end in time.
             let waits = i64::try_from(above.unwrap_or(*own) - own).unwrap_or(i64::MAX);
-            let waits = (whole(waits) / rate).ceil().to_integer();
+            let waits = (whole(waits) / rate).ceil();
             let waits = Duration::from_ps(i64::try_from(waits).unwrap_or(i64::MAX));
             let (cycle, nexts) = (self.cycle, closed.iter().skip(1).map(|next| next.from));
             let nexts = nexts.chain([closed[0].from + cycle]);
@@ -437,7 +437,7 @@ impl Routed {
 
     /// When a stream whose queues and links take this long is received.
     fn received(&self, sent: &RoutedStream, end: usize, delay: &Rational) -> Result<Span, Why> {
-        let ps = i64::try_from(delay.ceil().to_integer()).map_err(|_| Why::NoEndInSight)?;
+        let ps = i64::try_from(delay.ceil()).map_err(|_| Why::NoEndInSight)?;
         let (mut min, mut max) = (Duration::ZERO, Duration::from_ps(ps));
         for link in self.way(sent, end).into_iter().map(|link| &self.links[link]) {
             min += link.speed.reception(sent.len_min);

@@ -356,7 +356,7 @@ pub(super) fn intruders(wired: &Wired<'_>) -> Vec<RoutedStream> {
                 Passes::Limited(at_once, distance) => {
                     // What is beyond the first at once comes from being late.
                     let beyond = (at_once - whole(1)).max(whole(0)) * whole(distance.as_ps());
-                    let jitter = i64::try_from(beyond.ceil().to_integer()).unwrap_or(i64::MAX / 4);
+                    let jitter = i64::try_from(beyond.ceil()).unwrap_or(i64::MAX / 4);
                     (Ok(Span { min: Duration::ZERO, max: Duration::from_ps(jitter) }), distance)
                 }
             };

@@ -128,5 +128,5 @@ fn ppm(asked: &Rational, has: &Rational) -> u64 {
     if *has <= whole(0) {
         return u64::MAX;
     }
-    (asked * whole(1_000_000) / has).ceil().to_integer().try_into().unwrap_or(u64::MAX)
+    (asked * whole(1_000_000) / has).ceil().try_into().unwrap_or(u64::MAX)
 }
