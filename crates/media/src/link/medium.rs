@@ -72,14 +72,12 @@ impl LossyLink {
         if let Some(end) = others().find(|end| station_ip(end.node) == destination) {
             return vec![end];
         }
-        let group = self
-            .config
-            .groups
-            .iter()
-            .enumerate()
-            .find(|(stream, _)| stream_ip(StreamId(*stream as u16)) == destination);
+        // The number of a stream is in the address of its group.
+        let [.., high, low] = destination;
+        let stream = StreamId(u16::from_be_bytes([high, low]));
+        let group = self.config.groups.get(stream.index()).filter(|_| stream_ip(stream) == destination);
         match group {
-            Some((_, nodes)) => others().filter(|end| nodes.contains(&end.node)).collect(),
+            Some(nodes) => others().filter(|end| nodes.contains(&end.node)).collect(),
             None => others().collect(),
         }
     }
