@@ -98,7 +98,7 @@ fn attacked(seed: u64) -> String {
 #[test]
 fn no_frame_is_late_or_absent_from_its_slot_beside_an_attack_of_which_no_risk_tells() {
     let only = from_environment("ATTACKED_SEED");
-    let wanted = from_environment("ATTACKED_NETWORKS").unwrap_or(8 * NETWORKS);
+    let wanted = from_environment("ATTACKED_NETWORKS").unwrap_or(4 * NETWORKS);
     let (mut unscheduled, mut at_risk) = (0, 0);
     for seed in only.map_or(0..wanted, |seed| seed..seed + 1) {
         let text = attacked(seed);

@@ -37,7 +37,7 @@ use chronoseal_scenario::{NoFiles, load};
 use watch::{Latest, Watch};
 
 /// So many networks are tried.
-const NETWORKS: u64 = 200;
+const NETWORKS: u64 = 100;
 
 /// What came of one network.
 #[derive(Default)]

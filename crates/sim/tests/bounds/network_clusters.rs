@@ -12,7 +12,7 @@ use super::switched::{below, one_of};
 use super::{from_environment, outcome};
 
 /// So many networks are tried.
-const NETWORKS: u64 = 60;
+const NETWORKS: u64 = 30;
 
 fn cluster(seed: u64) -> String {
     let rng = &mut random::stream(seed, Purpose::Medium, 41);

@@ -21,7 +21,7 @@ const NETWORKS: u64 = 40;
 /// Of those with eight ways for each stream, which take their time to bound.
 const LADDERS: u64 = 25;
 /// Of those with slots.
-const SLOTTED: u64 = 60;
+const SLOTTED: u64 = 30;
 /// Beside all else in every network, so that nothing else depends on them.
 const HOSTS: [&str; 4] = [
     "",

@@ -17,7 +17,7 @@ use super::switched::{below, one_of, plan_of};
 use super::{from_environment, outcome};
 
 /// So many networks are tried.
-const NETWORKS: u64 = 30;
+const NETWORKS: u64 = 15;
 
 /// One or two rows of switches, and four nodes of which each has a virtual link or two.
 fn network(seed: u64) -> String {

@@ -15,7 +15,7 @@ use super::secured::secured;
 use super::{from_environment, outcome};
 
 /// So many networks are tried.
-const NETWORKS: u64 = 100;
+const NETWORKS: u64 = 50;
 
 pub(super) fn one_of<T: Copy>(rng: &mut ChaCha8Rng, all: &[T]) -> T {
     all[(rng.next_u64() % all.len() as u64) as usize]

@@ -19,7 +19,7 @@ use super::switched::{below, network, one_of};
 use super::{from_environment, outcome};
 
 /// So many networks are tried.
-const NETWORKS: u64 = 60;
+const NETWORKS: u64 = 30;
 
 /// A network of switches whose clocks follow a grandmaster.
 fn time_aware(seed: u64) -> String {

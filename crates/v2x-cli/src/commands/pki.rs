@@ -149,7 +149,7 @@ struct Serve {
     /// Address to listen at
     #[arg(long, default_value = "127.0.0.1")]
     bind: IpAddr,
-    /// Where others reach it, such as http://pki.example:8080: what trust lists say; the address it listens at if not given
+    /// Where others reach it, such as `http://pki.example:8080`: what trust lists say; the address it listens at if not given
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
     /// What the authorities are called
