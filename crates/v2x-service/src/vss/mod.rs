@@ -56,7 +56,7 @@ use crate::hsm::HsmError;
 #[non_exhaustive]
 pub enum VssError {
     /// The configuration file.
-    #[error("{file}: {reason}")]
+    #[error("{}: {reason}", .file.display())]
     Config {
         /// The file.
         file: PathBuf,
@@ -64,7 +64,7 @@ pub enum VssError {
         reason: ConfigError,
     },
     /// A file that cannot be read or written; a full disk is one.
-    #[error("{file}: {error}")]
+    #[error("{}: {error}", .file.display())]
     Io {
         /// The file.
         file: PathBuf,
@@ -72,7 +72,7 @@ pub enum VssError {
         error: std::io::Error,
     },
     /// A file that is not what it should be.
-    #[error("{file} is damaged: {reason}; restore it from a copy, or move it away to start without it")]
+    #[error("{} is damaged: {reason}; restore it from a copy, or move it away to start without it", .file.display())]
     Corrupt {
         /// The file.
         file: PathBuf,
@@ -80,7 +80,7 @@ pub enum VssError {
         reason: String,
     },
     /// A certificate that others may have meant so.
-    #[error("{file} is well formed, but not in canonical form: {reason}; if it is meant so, set trust.lenient = true")]
+    #[error("{} is well formed, but not in canonical form: {reason}; if it is meant so, set trust.lenient = true", .file.display())]
     NotCanonical {
         /// The file.
         file: PathBuf,
