@@ -11,10 +11,10 @@
 //! use chronoseal_rational::Rational;
 //!
 //! let third = Rational::new(1, 3);
-//! assert_eq!(&third + &third + third, Rational::from(1));
+//! assert_eq!(&third + &third + third, Rational::from(1i64));
 //!
 //! let large = Rational::from(i64::MAX).pow(3);
-//! assert_eq!(&large / &large, Rational::from(1));
+//! assert_eq!(&large / &large, Rational::from(1i64));
 //! ```
 
 mod operators;
