@@ -203,7 +203,12 @@ impl Recorder {
             let origins = frame.label.serial.and_then(|serial| self.origins.get(&serial)).cloned().unwrap_or_default();
             self.hop_row(at, node, (described.stream, sequence), origins, frame);
         }
+        let cut_short = self.cut_short.get(&(event.stream, event.sequence)).copied();
         let outcome = match event.kind {
+            // Its receiver waited in vain for what a segment had thrown away.
+            EventKind::Discarded(DiscardReason::FrameMissing) if cut_short.is_some() => {
+                Outcome::Discarded(cut_short.unwrap_or(DiscardReason::FrameMissing))
+            }
             EventKind::Discarded(reason) => Outcome::Discarded(reason),
             _ if is_after(frame.departed_at, described.leaves_by) => Outcome::Late,
             _ if is_after(Some(at), described.received_by) => Outcome::Late,

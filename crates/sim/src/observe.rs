@@ -232,7 +232,7 @@ impl Observer for Fingerprint {
 pub struct Tally {
     rows: Vec<TallyRow>,
     /// When the first frame of each message was sent that a node has half, where messages have several.
-    began: BTreeMap<(StreamId, NodeId), SimTime>,
+    began: BTreeMap<(StreamId, NodeId, u64), SimTime>,
 }
 
 /// What [`Tally`] knows of one stream. Latency is from the first bit at the sender to the last bit at the receiver.
@@ -289,10 +289,16 @@ impl Tally {
     fn note_message(&mut self, node: NodeId, event: &Event, frame: Option<&FrameContext<'_>>) -> Option<SimTime> {
         match (event.kind, frame) {
             (EventKind::TransferBegan, Some(frame)) => {
-                self.began.insert((event.stream, node), frame.label.sent_at);
+                self.began.insert((event.stream, node, event.sequence), frame.label.sent_at);
                 None
             }
-            (EventKind::Delivered | EventKind::Discarded(_), _) => self.began.remove(&(event.stream, node)),
+            (EventKind::Delivered | EventKind::Discarded(_), _) => {
+                // Where frames keep their order there is one at most, whatever number its end has.
+                let of_stream = (event.stream, node, 0)..=(event.stream, node, u64::MAX);
+                let own = (event.stream, node, event.sequence);
+                let key = if self.began.contains_key(&own) { own } else { *self.began.range(of_stream).next()?.0 };
+                self.began.remove(&key)
+            }
             _ => None,
         }
     }

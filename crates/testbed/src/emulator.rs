@@ -60,6 +60,8 @@ pub(crate) struct Departure {
     pub(crate) departed_at: SimTime,
     pub(crate) written_at: SimTime,
     pub(crate) hash: u64,
+    /// False for the first frame of a message that goes on in others.
+    pub(crate) is_whole: bool,
     /// The kernel took it.
     pub(crate) accepted: bool,
 }
@@ -254,7 +256,7 @@ impl<'w> Emulator<'w> {
         arrival.description = self.config.traffic.describe(from, bytes, arrival.arrived_at.unwrap_or(now));
         let piece = if self.wires[wire].end.has_messages() { piece(bytes) } else { Piece::Other };
         arrival.hash = match piece {
-            Piece::First(identity) => {
+            Piece::First { identity, .. } => {
                 // A message is one row, and this frame stands for it.
                 arrival.description.part = MessagePart::Whole;
                 identity
@@ -328,7 +330,7 @@ impl<'w> Emulator<'w> {
         }
         let piece = if self.wires[wire].end.has_messages() { piece(bytes) } else { Piece::Other };
         let hash = match piece {
-            Piece::First(identity) => Some(identity),
+            Piece::First { identity, .. } => Some(identity),
             Piece::Rest => None,
             Piece::Other => Some(hash_of(bytes)),
         };
@@ -338,6 +340,7 @@ impl<'w> Emulator<'w> {
             departed_at: departed_at + error.max(Duration::ZERO),
             written_at,
             hash,
+            is_whole: !matches!(piece, Piece::First { is_whole: false, .. }),
             accepted,
         }));
         self.capture(serial_of(&label), written_at, wire, Direction::Departure, bytes);

@@ -139,7 +139,12 @@ fn packet(frame: &[u8]) -> Option<Packet<'_>> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Piece {
     /// The whole or its beginning, which says which message it is.
-    First(u64),
+    First {
+        /// Which.
+        identity: u64,
+        /// Nothing follows.
+        is_whole: bool,
+    },
     /// More of one.
     Rest,
     /// No message of the test bed.
@@ -157,7 +162,7 @@ pub(crate) fn piece(frame: &[u8]) -> Piece {
         let mut identity = [0; 4 + TestBedHeader::LEN];
         identity[..4].copy_from_slice(&packet.destination);
         identity[4..].copy_from_slice(front);
-        Piece::First(hash_of(&identity))
+        Piece::First { identity: hash_of(&identity), is_whole: packet.is_whole() }
     })
 }
 
@@ -179,7 +184,7 @@ mod tests {
         let mut written = vec![0; HEADERS_LEN + 3000];
         TestBedHeader { stream: StreamId(1), sequence: 7 }.emit(&mut written[HEADERS_LEN..]);
         write_headers(&mut written, [10, 0, 0, 1], [239, 192, 0, 1], 3000);
-        let Piece::First(whole) = piece(&written) else { panic!("it is one") };
+        let Piece::First { identity, is_whole: true } = piece(&written) else { panic!("it is one") };
         // The kernel's first packet of it: another identification, a checksum, and less data.
         let mut first = written[..HEADER_LEN + 1500].to_vec();
         let header = ipv4::Header {
@@ -189,7 +194,7 @@ mod tests {
             protocol: PROTOCOL_UDP,
         };
         header.emit((0, 1480), true, &mut first[HEADER_LEN..]);
-        assert_eq!(piece(&first), Piece::First(whole));
+        assert_eq!(piece(&first), Piece::First { identity, is_whole: false });
         header.emit((1480, 1480), true, &mut first[HEADER_LEN..]);
         assert_eq!(piece(&first), Piece::Rest);
         assert_eq!(piece(&[0; 60]), Piece::Other);

@@ -13,13 +13,12 @@ use crate::{Describe, Description};
 pub(super) struct Describer {
     /// The group, the stream and who sends it.
     known: Vec<(Address, StreamId, NodeId)>,
-    loses: bool,
 }
 
 impl Describer {
     pub(super) fn new(view: Link<'_>) -> Self {
         let known = view.streams().map(|(id, _, hop, _)| (virtual_link::stream_ip(id), id, hop.from));
-        Self { known: known.collect(), loses: view.segment.laws.loses() }
+        Self { known: known.collect() }
     }
 
     fn known(&self, packet: &Packet<'_>) -> Option<(StreamId, NodeId)> {
@@ -78,9 +77,5 @@ impl Describe for Describer {
 
     fn is_shared(&self) -> bool {
         false
-    }
-
-    fn loses_frames(&self) -> bool {
-        self.loses
     }
 }

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use chronoseal_core::{DiscardReason, Event, EventKind, NodeId, Priority, SimTime, StreamId};
 use chronoseal_wire::ethernet::HEADER_LEN;
-use chronoseal_wire::ipv4::Packet;
+use chronoseal_wire::ipv4::{self, Packet};
+use chronoseal_wire::test_bed_header::TestBedHeader;
+use chronoseal_wire::udp;
 use chronoseal_wire::virtual_link::{station_ip, stream_ip};
 
 use super::config::{LinkConfig, Order};
@@ -185,12 +187,18 @@ impl Medium for LossyLink {
     }
 }
 
-/// Turns a bit of what a frame carries.
+/// Turns a bit of what a packet carries. Addresses, and the number at the front of a message of the test bed, stay as they are: records
+/// could not say else which message it was.
 fn alter(frames: &mut FrameStore, frame: FrameId, place: u64) {
+    let headers = match Packet::in_frame(frames.bytes(frame)) {
+        Some(Ok(packet)) if packet.offset == 0 => HEADER_LEN + ipv4::HEADER_LEN + udp::HEADER_LEN + TestBedHeader::LEN,
+        Some(Ok(_)) => HEADER_LEN + ipv4::HEADER_LEN,
+        _ => HEADER_LEN,
+    };
     let len = frames.len_of(frame) as usize;
-    let bits = (len.saturating_sub(HEADER_LEN) * 8) as u128;
+    let bits = (len.saturating_sub(headers) * 8) as u128;
     let bit = ((u128::from(place) * bits) >> 64) as usize;
     if bits > 0 {
-        frames.buffer(frame)[HEADER_LEN + bit / 8] ^= 1 << (bit % 8);
+        frames.buffer(frame)[headers + bit / 8] ^= 1 << (bit % 8);
     }
 }

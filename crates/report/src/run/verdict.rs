@@ -165,7 +165,12 @@ fn allowances(summary: &RunSummary) -> String {
     let of_stream = |stream: &StreamSummary| {
         let used = |reason: &str| stream.losses().find(|(known, _)| *known == reason).map_or(0, |(_, count)| count);
         let one = |allowance: &Allowance| {
-            format!("{} {}: {} of {}", stream.name, allowance.reason, used(&allowance.reason), allowance.copies)
+            let used = used(&allowance.reason);
+            match allowance.copies {
+                // What a lossy link loses by its own laws has no number.
+                copies if copies >= u64::from(u32::MAX) => format!("{} {}: {used}", stream.name, allowance.reason),
+                copies => format!("{} {}: {used} of {copies}", stream.name, allowance.reason),
+            }
         };
         stream.allowances.iter().map(one).collect::<Vec<_>>()
     };

@@ -69,7 +69,7 @@ impl Port {
     pub(super) fn hash(&self, frame: &[u8]) -> u64 {
         match self {
             Self::Socket(_) => match piece(frame) {
-                Piece::First(identity) => identity,
+                Piece::First { identity, .. } => identity,
                 Piece::Rest | Piece::Other => hash_of(frame),
             },
             Self::Packet(_) | Self::Local(_) | Self::Can(_) => hash_of(frame),

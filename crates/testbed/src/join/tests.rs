@@ -97,6 +97,7 @@ fn forwarded_but(description: FrameDescription, change: impl FnOnce(&mut [AgentL
             departed_at: at(80),
             written_at: at(88),
             hash: 200,
+            is_whole: true,
             accepted: true,
         }],
         ..EmulatorLog::default()

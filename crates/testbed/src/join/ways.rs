@@ -27,6 +27,8 @@ pub(super) struct Delivery {
     pub(super) departed_at: Option<SimTime>,
     /// When the emulator wrote it.
     pub(super) written_at: Option<SimTime>,
+    /// False for the first frame of a message that goes on in others.
+    pub(super) is_whole: bool,
     /// The kernel took it.
     pub(super) accepted: bool,
     /// What the receiver wrote down.
@@ -72,6 +74,7 @@ impl<'a> Ways<'a> {
             to: lines[departure.wire].attachment.node,
             departed_at: Some(departure.departed_at),
             written_at: Some(departure.written_at),
+            is_whole: departure.is_whole,
             accepted: departure.accepted,
             received: None,
         });
@@ -130,6 +133,14 @@ impl<'a> Ways<'a> {
             self.serial_of_input[agent][input] = delivery.serial;
             self.counts[agent].received += 1;
         }
+        if line.carrier == Carrier::Messages {
+            // The kernel hands over what it can complete: the rest of a message may have been lost, or be a second copy.
+            let is_part = |index: &&usize| {
+                let of_message = !self.deliveries[**index].is_whole;
+                of_message && self.deliveries[**index].received.is_none()
+            };
+            self.counts[agent].written -= departures.iter().filter(is_part).count() as u64;
+        }
     }
 
     /// A CAN interface of the kernel: all agents with a port there, and what the emulator heard on `wire`.
@@ -157,6 +168,7 @@ impl<'a> Ways<'a> {
                 to: node,
                 departed_at: None,
                 written_at: None,
+                is_whole: true,
                 accepted: true,
                 received: None,
             }));

@@ -3,15 +3,19 @@
 mod laws;
 pub mod spec;
 
-use chronoseal_core::Duration;
-use chronoseal_plan::{Facet, LINK, LinkHop, LinkSegment, ProtectionKind};
+use chronoseal_core::{DiscardReason, Duration, StreamId};
+use chronoseal_plan::{
+    AllowancePlan, Facet, LINK, Link, LinkHop, LinkSegment, Plan, ProtectionKind, SegmentId, StreamPlan,
+};
 use chronoseal_wire::ethernet::HEADER_LEN;
 use chronoseal_wire::ipv4::{self, Cut};
 use chronoseal_wire::udp;
 use serde_json::Value as Json;
 
 use self::spec::{LinkSegmentSpec, LinkStreamSpec, LinkThreatSpec};
-use super::{Context, HopParts, HopRequest, Room, Rules, SegmentKind, SegmentParts, SegmentRequest, Step, schema_of};
+use super::{
+    Context, HopParts, HopRequest, Room, Rules, SegmentKind, SegmentParts, SegmentRequest, Step, Table, schema_of,
+};
 use crate::limits::*;
 use crate::problem::Code;
 use crate::shape::shortened;
@@ -98,5 +102,25 @@ impl SegmentKind for LinkKind {
             room: Room { bytes: udp::DATA_LEN_MAX as u32, frame: "a UDP datagram", other_way: String::new() },
             wire_time: sent + segment.laws.delay.min(),
         })
+    }
+
+    /// What the link loses by its own laws fails no stream that has no deadline. What a full queue throws away does.
+    fn complete(&self, plan: &mut Plan, segment: SegmentId, _: &Table<'_>, _: &mut Context<'_>) {
+        let Some(view) = Link::of(plan, segment) else { return };
+        let laws = &view.segment.laws;
+        let by_law = [(DiscardReason::LostOnLink, laws.loss.share()), (DiscardReason::Malformed, laws.corrupt)];
+        let by_law = by_law.iter().filter(|(_, share)| *share > 0.0);
+        let has_deadline =
+            |stream: &StreamPlan| stream.receivers.iter().any(|node| stream.deadline_of(*node).is_some());
+        let free: Vec<StreamId> =
+            view.streams().filter(|(_, stream, ..)| !has_deadline(stream)).map(|(id, ..)| id).collect();
+        for (reason, _) in by_law {
+            for stream in &free {
+                let reason = reason.name().to_owned();
+                if !plan.allowances.iter().any(|known| known.stream == *stream && known.reason == reason) {
+                    plan.allowances.push(AllowancePlan { stream: *stream, reason, frames: u32::MAX });
+                }
+            }
+        }
     }
 }
