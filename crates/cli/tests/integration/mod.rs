@@ -18,6 +18,7 @@ mod import;
 mod inputs;
 mod interrupt;
 mod lint;
+mod lossy;
 mod messages;
 mod other_tools;
 mod processors;

@@ -1,0 +1,92 @@
+//! Lossy links: what a run says of what the laws lose, of what a queue throws away, and of altered packets; and what a count says.
+
+use serde_json::Value;
+
+use super::support::Bench;
+
+/// A long message one way and a short one the other, over a link with these laws.
+fn scenario(laws: &str, period: &str, deadline: &str) -> String {
+    format!(
+        r#"schema_version = 2
+name = "lossy"
+duration = "2s"
+[segments.air.link]
+{laws}
+[[nodes]]
+name = "robot"
+[[nodes]]
+name = "station"
+[[streams]]
+name = "laser"
+from = "robot"
+to = ["station"]
+period = "{period}"
+length = "9kB"
+{deadline}
+[[streams]]
+name = "command"
+from = "station"
+to = ["robot"]
+period = "10ms"
+length = "64B"
+{deadline}
+"#
+    )
+}
+
+fn run(text: &str, more: &[&str]) -> Value {
+    let bench = Bench::new();
+    bench.write("lossy.toml", text);
+    let words = ["run", "lossy.toml", "--no-store", "--quiet", "--format", "json"];
+    bench.say(&[&words[..], more].concat()).json()
+}
+
+/// What was thrown away of a stream for a reason.
+fn discarded(run: &Value, stream: usize, reason: &str) -> u64 {
+    run["summary"]["streams"][stream]["receivers"][0]["discarded"][reason].as_u64().unwrap_or(0)
+}
+
+#[test]
+fn what_the_laws_lose_fails_a_deadline_and_what_a_queue_throws_away_fails_all() {
+    const DEADLINE: &str = "deadline = \"150ms\"";
+    let free = run(&scenario("profile = \"wifi\"", "25ms", ""), &[]);
+    assert_eq!(free["word"], "held", "{}", free["verdict"]);
+    assert!(discarded(&free, 0, "lost-on-link") > 0, "{}", free["verdict"]);
+    let judged = run(&scenario("profile = \"wifi\"", "25ms", DEADLINE), &[]);
+    assert_eq!(judged["word"], "failed", "{}", judged["verdict"]);
+    let full = run(&scenario("profile = \"wifi\"\nqueue = \"5 frames\"", "25ms", ""), &[]);
+    assert_eq!(full["word"], "failed", "{}", full["verdict"]);
+    assert!(discarded(&full, 0, "queue-full") > 0, "{}", full["verdict"]);
+}
+
+#[test]
+fn every_altered_message_is_found_and_accounted_for() {
+    let altered = run(&scenario("corrupt = \"20%\"", "25ms", ""), &[]);
+    assert_eq!(altered["word"], "held", "{}", altered["verdict"]);
+    for (stream, least) in [(0, 40), (1, 20)] {
+        let account = &altered["summary"]["streams"][stream]["receivers"][0];
+        let malformed = discarded(&altered, stream, "malformed");
+        let open = account["in_flight"].as_u64().unwrap();
+        assert_eq!(
+            account["due"].as_u64().unwrap(),
+            account["in_time"].as_u64().unwrap() + malformed + open,
+            "{account}"
+        );
+        assert!(malformed >= least, "{account}");
+    }
+}
+
+#[test]
+fn a_count_has_the_latencies_of_a_run_where_packets_overtake_each_other() {
+    let text = scenario("profile = \"wifi\"", "25ms", "");
+    let (whole, counted) = (run(&text, &[]), run(&text, &["--count"]));
+    for stream in [0, 1] {
+        let of_run = &whole["summary"]["streams"][stream]["end_to_end"]["all"];
+        let of_count = &counted["flows"][stream];
+        assert_eq!(of_run["n"], of_count["count"]);
+        for (one, other) in [("mean_ns", "latency_mean_ns"), ("max_ns", "latency_max_ns")] {
+            let (one, other) = (of_run[one].as_f64().unwrap(), of_count[other].as_f64().unwrap());
+            assert!((one - other).abs() < 2.0, "{one} {other}");
+        }
+    }
+}
