@@ -23,7 +23,7 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
         .numbers("all of it comes", "%");
     for (_, stream, _, facet) in view.streams() {
         let packets = facet.cut.fragments();
-        let whole = (1.0 - laws.loss.share()).powi(packets as i32) * 100.0;
+        let whole = laws.whole(packets) * 100.0;
         messages.push(vec![
             Cell::text(&stream.name),
             Cell::count(stream.length.into()),

@@ -59,6 +59,11 @@ impl LinkLaws {
         })
     }
 
+    /// The part of messages of so many packets of which all come, unaltered, in the long run.
+    pub fn whole(&self, packets: usize) -> f64 {
+        self.loss.passes(packets) * libm::pow(1.0 - self.corrupt, packets as f64)
+    }
+
     /// True if packets can get lost on the way, or come altered, which is as bad.
     pub fn loses(&self) -> bool {
         self.loss.share() > 0.0 || self.corrupt > 0.0
@@ -90,12 +95,33 @@ impl Loss {
         match *self {
             Self::Independent(share) => share,
             Self::GilbertElliott { to_bad, to_good, good, bad } => {
-                // A channel that never changes stays good.
-                let in_bad = if to_bad > 0.0 { to_bad / (to_bad + to_good) } else { 0.0 };
+                let in_bad = in_bad(to_bad, to_good);
                 good * (1.0 - in_bad) + bad * in_bad
             }
         }
     }
+
+    /// The part of so many packets in a row of which none is lost, in the long run.
+    pub fn passes(&self, packets: usize) -> f64 {
+        match *self {
+            Self::Independent(share) => libm::pow(1.0 - share, packets as f64),
+            Self::GilbertElliott { to_bad, to_good, good, bad } => {
+                let mut in_bad = in_bad(to_bad, to_good);
+                let mut in_good = 1.0 - in_bad;
+                for _ in 0..packets {
+                    let (passed_good, passed_bad) = (in_good * (1.0 - good), in_bad * (1.0 - bad));
+                    in_good = passed_good * (1.0 - to_bad) + passed_bad * to_good;
+                    in_bad = passed_good * to_bad + passed_bad * (1.0 - to_good);
+                }
+                in_good + in_bad
+            }
+        }
+    }
+}
+
+/// How much of the time a channel is bad in the long run. One that never changes stays good.
+fn in_bad(to_bad: f64, to_good: f64) -> f64 {
+    if to_bad > 0.0 { to_bad / (to_bad + to_good) } else { 0.0 }
 }
 
 /// Whether packets of one sender may overtake each other.

@@ -1,5 +1,7 @@
 //! What the link does to packets, through its seam.
 
+use std::collections::BTreeSet;
+
 use chronoseal_core::{Duration, NodeId, PortId, Priority, Rate, SimTime, StreamId};
 use chronoseal_wire::ethernet::{HEADER_LEN, Header, TypeOrLength};
 use chronoseal_wire::ipv4::{self, Cut, ETHERTYPE_IPV4, PROTOCOL_UDP};
@@ -192,6 +194,25 @@ fn losses_come_as_often_and_in_bursts_as_long_as_they_were_asked_for() {
         let is_lost: Vec<bool> = came.iter().map(|(_, number)| number.is_none()).collect();
         let bursts = is_lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         assert!((lost / bursts / burst - 1.0).abs() < 0.1, "{}", lost / bursts);
+    }
+}
+
+#[test]
+fn as_many_messages_come_whole_as_the_law_of_loss_says() {
+    const PACKETS: usize = 7;
+    let gilbert = Loss::GilbertElliott { to_bad: 0.02, to_good: 0.3, good: 0.001, bad: 0.6 };
+    for loss in [Loss::Independent(0.05), gilbert] {
+        let mut link = link(LinkLaws { loss, ..laws(DelayLaw::Constant(Duration::ZERO)) });
+        let messages = 6000;
+        let at = |number: i64| SimTime::ZERO + Duration::from_ms(number);
+        let long = |number: u32| frames(number, 7 * 1480 - 8).into_iter().map(move |frame| (at(number.into()), frame));
+        let sent: Vec<_> = (0..messages).flat_map(long).collect();
+        assert_eq!(sent.len(), messages as usize * PACKETS);
+        let came = run(&mut link, &sent);
+        let lost: BTreeSet<SimTime> = came.iter().filter(|(_, number)| number.is_none()).map(|(at, _)| *at).collect();
+        let whole = (0..messages).filter(|number| !lost.contains(&at((*number).into()))).count() as f64;
+        let law = loss.passes(PACKETS);
+        assert!((whole / f64::from(messages) / law - 1.0).abs() < 0.03, "{} {law}", whole / f64::from(messages));
     }
 }
 

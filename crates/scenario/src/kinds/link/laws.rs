@@ -42,7 +42,8 @@ pub(super) fn resolve(
     Some((name, laws))
 }
 
-/// The networks of "Cybersecurity in robotic systems: performance of middleware", as its authors emulated them with NetEm.
+/// The networks that F. Martín, E. Soriano-Salvador and J. M. Cañas emulated with NetEm: "Quantitative analysis of security in distributed
+/// robotic frameworks", Robotics and Autonomous Systems 100 (2018) 95-107.
 fn profile(profile: ProfileSpec) -> (Option<&'static str>, LinkLaws) {
     let laws = |rate: Option<u64>, delay, loss| LinkLaws {
         rate: rate.map(Rate),
