@@ -12,6 +12,32 @@ use crate::{Failure, process};
 /// An example, the smallest. Who asks cargo for one asks for the features of tests.
 const EXAMPLE: &str = "secoc_frames";
 
+/// A test executable of the workspace.
+#[derive(Debug)]
+pub(crate) struct Executable {
+    /// Crate and target, for people.
+    pub name: String,
+    pub path: PathBuf,
+    /// Of its crate, where it runs.
+    pub folder: PathBuf,
+}
+
+/// Builds all unit and integration tests. What the compiler says is printed as it says it.
+pub(crate) fn all_tests(root: &Path) -> Result<Vec<Executable>, Failure> {
+    let words = ["cargo", "test", "--workspace", "--locked", "--no-run", "--message-format=json-render-diagnostics"];
+    let messages = process::captured(root, &words)?;
+    Ok(messages.lines().filter_map(|line| test_executable(&serde_json::from_str(line).ok()?)).collect())
+}
+
+fn test_executable(message: &Value) -> Option<Executable> {
+    let is_test = message["profile"]["test"] == true;
+    let path = message["executable"].as_str().filter(|_| is_test)?;
+    let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
+    let target = message["target"]["name"].as_str()?;
+    let name = format!("{} {target}", folder.file_name()?.to_string_lossy());
+    Some(Executable { name, path: path.into(), folder })
+}
+
 /// Builds the program `name` for development and says where it is.
 pub(crate) fn program(root: &Path, name: &str) -> Result<PathBuf, Failure> {
     #[rustfmt::skip]

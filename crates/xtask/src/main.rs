@@ -10,6 +10,7 @@ mod built;
 mod ci;
 mod contradictions;
 mod docs;
+mod executables;
 mod finding;
 mod generate;
 mod licences;

@@ -33,6 +33,20 @@ pub(crate) fn output(folder: &Path, words: &[&str]) -> Result<String, Failure> {
         .map_err(|_| Failure::because(format!("`{}` printed something that is no UTF-8", words.join(" "))))
 }
 
+/// Runs a program in `folder` and gives back what it printed; its error output goes where ours goes.
+pub(crate) fn captured(folder: &Path, words: &[&str]) -> Result<String, Failure> {
+    let output = command(folder, words)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| cannot_start(words, &error))?;
+    if !output.status.success() {
+        return Err(Failure::because(format!("`{}` failed: {}", words.join(" "), output.status)));
+    }
+    String::from_utf8(output.stdout)
+        .map_err(|_| Failure::because(format!("`{}` printed something that is no UTF-8", words.join(" "))))
+}
+
 /// [`output`], and the most memory that the program had at once, as Linux counts it `[byte]`. It is looked at every few milliseconds,
 /// so a program has to have its most for that long.
 #[expect(clippy::disallowed_methods, reason = "a pause between two looks at another process")]

@@ -4,13 +4,13 @@
 
 use std::path::Path;
 
-use crate::{Failure, TaskResult, process, rtl, socketcan};
+use crate::{Failure, TaskResult, built, executables, process, rtl, socketcan};
 
 /// Builds, links and runs a `no_std` static library of the protocol crates, without an allocator.
 const NO_STD_LINK: &[&str] = &["bash", "nostd-link/check.sh"];
 
-/// Unit, integration and documentation tests of every crate; fuzz targets on their corpora and changes of them.
-const WORKSPACE: &[&str] = &["cargo", "test", "--workspace", "--locked", "--no-fail-fast"];
+/// The examples in the documentation of every crate.
+const DOCUMENTATION: &[&str] = &["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--doc"];
 
 /// Tests that ask Wireshark about our bytes; on demand only, since not every machine has it.
 #[rustfmt::skip]
@@ -35,18 +35,16 @@ pub(crate) fn run(root: &Path) -> TaskResult {
             failed.push(name.to_owned());
         }
     };
-    // What tests of the workspace run as programs.
-    if process::output(root, &["mvn", "--version"]).is_ok() {
-        step("the second vendor's programs");
-        part("second vendor", process::run(root, SECOND_VENDOR));
-    } else {
-        eprintln!("== skipped: the second vendor's authorities; Maven is not installed");
-    }
-    if rtl::is_possible(root) {
-        part("rtl build", rtl::build(root).map(drop));
-    }
     step("tests of every crate");
-    part("tests of every crate", process::run(root, WORKSPACE));
+    let (programs, built) = std::thread::scope(|scope| {
+        let programs = scope.spawn(|| foreign_programs(root));
+        let built = built::all_tests(root);
+        (programs.join().expect("it does not panic"), built)
+    });
+    part("programs that tests run", programs);
+    part("tests of every crate", built.and_then(executables::run));
+    step("examples in the documentation");
+    part("examples in the documentation", process::run(root, DOCUMENTATION));
     if process::output(root, &["tshark", "--version"]).is_ok() {
         step("what tshark makes of our frames");
         part("tshark", process::run(root, TSHARK));
@@ -74,6 +72,18 @@ pub(crate) fn run(root: &Path) -> TaskResult {
     }
     eprintln!("== failed: {}", failed.join(", "));
     Err(Failure::CheckFailed)
+}
+
+/// What tests of the workspace run as programs: the second vendor's, and the simulated engine.
+fn foreign_programs(root: &Path) -> TaskResult {
+    let vendor = if process::output(root, &["mvn", "--version"]).is_ok() {
+        process::run(root, SECOND_VENDOR)
+    } else {
+        eprintln!("== skipped: the second vendor's authorities; Maven is not installed");
+        Ok(())
+    };
+    let engine = if rtl::is_possible(root) { rtl::build(root).map(drop) } else { Ok(()) };
+    vendor.and(engine)
 }
 
 fn step(name: &str) {
