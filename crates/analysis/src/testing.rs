@@ -32,6 +32,7 @@ pub fn cluster(nodes: u16) -> Plan {
                 address: 0,
                 interfaces: vec![SegmentId(0)],
                 gateway: None,
+                program: None,
             })
             .collect(),
         attackers: Vec::new(),

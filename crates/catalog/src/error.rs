@@ -12,6 +12,12 @@ use chronoseal_v2x_fleet::simulation::FleetError;
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
+    /// A stream whose transport is the kernel's.
+    #[error("stream `{0}` goes over TCP, which is the kernel's and not simulated: run it with --engine live")]
+    OnlyLive(String),
+    /// A node whose program is somebody else's.
+    #[error("node `{0}` runs a program, which is not simulated: run it with --engine live --programs")]
+    Program(String),
     /// A number that no node has.
     #[error("there is no node {}", .0.0)]
     UnknownNode(NodeId),

@@ -105,6 +105,12 @@ pub trait Kind: Sync {
         None
     }
 
+    /// The streams on a segment that the program of a node carries, and whether it sends them.
+    fn carried_by_programs(&self, prepared: &Prepared<'_>, segment: SegmentId, node: NodeId) -> Vec<(StreamId, bool)> {
+        let _ = (prepared, segment, node);
+        Vec::new()
+    }
+
     /// Why a segment cannot run live, and what to write instead; `None` if it can.
     fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<String> {
         let _ = (prepared, segment);
@@ -209,6 +215,21 @@ pub struct Sockets {
     pub groups: Vec<ipv4::Address>,
     /// The longest packet, its header included `[byte]`.
     pub mtu: u32,
+    /// The streams that it sends or gets over a connection.
+    pub connections: Vec<Connection>,
+}
+
+/// One end of a connection that carries a stream to one of its receivers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Connection {
+    /// Which stream.
+    pub stream: StreamId,
+    /// Who is at the other end.
+    pub peer: NodeId,
+    /// This end sends, and dials.
+    pub sends: bool,
+    /// The longest message `[byte]`.
+    pub message_len: u32,
 }
 
 /// In which process a node lives in a live run.

@@ -1,7 +1,7 @@
 //! What is to be known of a lossy link.
 
 use chronoseal_analysis::segment::{BOUNDS, SegmentBounds};
-use chronoseal_plan::{Link, Plan, SegmentId};
+use chronoseal_plan::{Link, LinkTransport, Plan, SegmentId};
 use chronoseal_report::{Block, Cell, Section, Table};
 
 /// The messages on a link, and what each sender asks of it.
@@ -17,19 +17,26 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
     );
     let mut messages = Table::new("Messages")
         .words("stream")
+        .words("over")
         .numbers("message", "B")
         .numbers("packets", "")
         .numbers("at the rate", "us")
         .numbers("all of it comes", "%");
     for (_, stream, _, facet) in view.streams() {
         let packets = facet.cut.fragments();
-        let whole = laws.whole(packets) * 100.0;
+        let whole = match facet.transport {
+            LinkTransport::Udp => Cell::number(laws.whole(packets) * 100.0, 2),
+            // What is lost is sent again.
+            LinkTransport::Tcp => Cell::number(100.0, 2),
+            LinkTransport::Program => Cell::na("what programs do with a packet that is lost is theirs"),
+        };
         messages.push(vec![
             Cell::text(&stream.name),
+            Cell::text(facet.transport.name()),
             Cell::count(stream.length.into()),
             Cell::count(packets as u64),
             Cell::number(view.sending_time(facet).as_us_f64(), 3),
-            Cell::number(whole, 2),
+            whole,
         ]);
     }
     let mut section = Section::new("Link").with(Block::Text(text)).with(Block::Table(messages));

@@ -200,6 +200,11 @@ pub(crate) struct Run {
     /// Live: do without SCHED_FIFO even where it is granted
     #[arg(long)]
     pub(crate) no_fifo: bool,
+    /// Live: run the programs that the scenario's nodes have
+    ///
+    /// Each in a network of its own, as whoever runs this. Look at a scenario from elsewhere before.
+    #[arg(long)]
+    pub(crate) programs: bool,
     /// Live, CAN: use this CAN interface of the kernel, such as vcan0, instead of our own bus
     #[arg(long, value_name = "INTERFACE")]
     pub(crate) can_interface: Option<String>,

@@ -21,9 +21,34 @@ pub struct LinkSegment {
     pub mtu: u32,
 }
 
-/// What a stream is on a lossy link: messages of UDP.
+/// What carries the messages of a stream over a lossy link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LinkTransport {
+    /// A datagram each, to all receivers at once.
+    #[default]
+    Udp,
+    /// A connection to each receiver, over which nothing is lost and everything waits for what is.
+    Tcp,
+    /// What the programs of its nodes carry them in; they write down what they sent and got.
+    Program,
+}
+
+impl LinkTransport {
+    /// As scenarios and reports write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Udp => "udp",
+            Self::Tcp => "tcp",
+            Self::Program => "program",
+        }
+    }
+}
+
+/// What a stream is on a lossy link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkHop {
+    /// What carries its messages.
+    pub transport: LinkTransport,
     /// How its datagrams are cut, their header included.
     pub cut: Cut,
     /// A receiver waits for the rest of a message so long.

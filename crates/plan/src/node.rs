@@ -27,6 +27,17 @@ pub struct NodePlan {
     pub interfaces: Vec<SegmentId>,
     /// How it forwards between its segments, if it does.
     pub gateway: Option<GatewayPlan>,
+    /// A program of somebody else that speaks on its segment, in live runs.
+    pub program: Option<ProgramPlan>,
+}
+
+/// A program that a node runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProgramPlan {
+    /// The program and its arguments, with the addresses of nodes in their places.
+    pub command: Vec<String>,
+    /// When it is started, from the start of the run.
+    pub from: Duration,
 }
 
 /// An oscillator.

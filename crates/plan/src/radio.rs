@@ -150,6 +150,7 @@ impl Plan {
             address: 0,
             interfaces: vec![segment],
             gateway: None,
+            program: None,
         };
         let nodes: Vec<NodePlan> = names.chain(posts).map(node).collect();
         let all: Vec<NodeId> = (0..nodes.len() as u16).map(NodeId).collect();

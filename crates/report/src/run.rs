@@ -6,6 +6,7 @@ mod collateral;
 mod divided;
 mod group;
 mod pair;
+mod programs;
 mod ranges;
 mod schedule;
 mod segments;
@@ -37,7 +38,7 @@ pub fn run_report(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Docum
 /// Everything of one run below its picture.
 fn sections_below(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Vec<Section> {
     let mut sections: Vec<Section> = group::section(meta, summary).into_iter().collect();
-    sections.extend([streams(meta, summary), latency(meta, summary, rows)]);
+    sections.extend([programs::section(meta), streams(meta, summary), latency(meta, summary, rows)]);
     let drawing = topology::topology(meta, summary);
     sections.extend(drawing.map(|drawing| Section::new("Topology").with(Block::Topology(drawing))));
     sections.extend(segments::sections(meta, summary, rows));

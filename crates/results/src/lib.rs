@@ -26,8 +26,8 @@ pub mod trace;
 pub use distribution::Distribution;
 pub use group::{ChangeMeta, ChangeSummary, GroupMeta, GroupSummary, KeySummary};
 pub use meta::{
-    Allowance, BoundMeta, ClockDomainMeta, EndMeta, Engine, Fact, FileMeta, LinkMeta, NodeMeta, NodeRole, RunMeta,
-    ScheduleMeta, SegmentMeta, SlotMeta, StreamMeta, TaskMeta,
+    Allowance, BoundMeta, ClockDomainMeta, EndMeta, Engine, Fact, FileMeta, LinkMeta, NodeMeta, NodeRole, ProgramMeta,
+    RunMeta, ScheduleMeta, SegmentMeta, SlotMeta, StreamMeta, TaskMeta,
 };
 pub use rows::{
     Absence, CaptureRow, Direction, EventRow, FrameRow, HopRow, OnWayRow, Outcome, OwedRow, ReleaseRow, RunRows,

@@ -58,9 +58,29 @@ pub struct RunMeta {
     pub streams: Vec<StreamMeta>,
     /// Segments by number: what frames travel on.
     pub segments: Vec<SegmentMeta>,
+    /// What became of the programs that nodes ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramMeta>,
     /// The group that comes to a key, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupMeta>,
+}
+
+/// A program of others that a node ran in a live run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ProgramMeta {
+    /// Whose it is: index into [`RunMeta::nodes`].
+    pub node: u16,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// When it ended by itself, from the start of the run `[ns]`; `None` if the run did.
+    pub ended_ns: Option<i64>,
+    /// How it ended, in words.
+    pub how: String,
+    /// It did not fail.
+    pub is_well: bool,
+    /// The last of what it printed, both of its outputs as they came.
+    pub printed: String,
 }
 
 /// A file that a scenario refers to.
@@ -411,6 +431,7 @@ impl RunMeta {
             nodes: Vec::new(),
             streams: Vec::new(),
             segments: Vec::new(),
+            programs: Vec::new(),
             group: None,
         }
     }

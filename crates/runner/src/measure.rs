@@ -3,22 +3,24 @@
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_catalog::{BuildError, BuildOptions, Kinds, LiveHome, LiveLink, Prepared, Sockets};
-use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm};
+use chronoseal_catalog::{BuildError, BuildOptions, Connection, Kinds, LiveHome, LiveLink, Prepared, Sockets};
+use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm, StreamId};
 use chronoseal_media::medium::Attachment;
 use chronoseal_plan::{AttackPlace, Fidelity, Plan, SegmentId};
-use chronoseal_results::{Direction, Engine, Fact, FrameRow};
+use chronoseal_results::{Direction, Engine, Fact, FrameRow, ProgramMeta};
 use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
 use chronoseal_testbed::{
-    AgentCommand, AgentConfig, FactoryError, Home, LiveConfig, LiveError, LiveOutcome, Placement, PortLink, SocketLink,
+    AgentCommand, AgentConfig, ConnectionEnd, FactoryError, Home, LiveConfig, LiveError, LiveOutcome, Placement,
+    PortLink, Program, ProgramEnd, ProgramStream, SocketLink,
 };
-use chronoseal_wire::udp;
+use chronoseal_wire::{udp, virtual_link};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::dues::Dues;
 use crate::facts;
 use crate::group::leave_out_removed;
+use crate::offered::overloads;
 use crate::record::Waits;
 use crate::traffic::PlanTraffic;
 use crate::ways::Ways;
@@ -42,6 +44,8 @@ pub struct LiveOptions {
     pub capture: bool,
     /// Do without `SCHED_FIFO` even where it is granted.
     pub no_fifo: bool,
+    /// Nodes may run the programs that the scenario names.
+    pub programs: bool,
     /// On which processors; `None`: all on one.
     pub placement: Option<Placement>,
     /// How to start an agent; `None`: this executable with the one argument `agent`.
@@ -64,6 +68,16 @@ pub enum MeasureError {
         segment: String,
         /// Why, and what to write instead.
         reason: String,
+    },
+    /// A node runs a program, and nobody said that it may.
+    #[error(
+        "node {node} runs a program: {command}\nA scenario from elsewhere may run anything: look at it, and add --programs if it may run here"
+    )]
+    Programs {
+        /// Its name.
+        node: String,
+        /// The program and its arguments.
+        command: String,
     },
     /// Something to carry the frames of CAN, and no CAN.
     #[error("the scenario has no CAN segment; leave --can-interface and --can-guest away")]
@@ -158,6 +172,10 @@ pub fn measure(
             return Err(MeasureError::NotLive { segment: plan.segments[id.index()].name.clone(), reason });
         }
     }
+    if let Some(node) = plan.nodes.iter().find(|node| node.program.is_some() && !options.programs) {
+        let command = node.program.iter().flat_map(|program| program.command.clone()).collect::<Vec<_>>().join(" ");
+        return Err(MeasureError::Programs { node: node.name.clone(), command });
+    }
     // A node that computes for its slots gets a head start; a bus has no slots.
     let has_slots = plan.segment_ids().any(|segment| prepared.schedule(segment).is_some());
     let lead = if has_slots { LEAD } else { Duration::ZERO };
@@ -165,7 +183,7 @@ pub fn measure(
     let node_config = serde_json::to_vec(&node_config).expect("texts can be written as JSON");
 
     let carriers = Carriers::new(prepared, options)?;
-    let mut config = LiveConfig::new(agents(prepared, &carriers), node_config, plan.duration);
+    let mut config = LiveConfig::new(agents(prepared, &carriers, options.placement), node_config, plan.duration);
     config.guests = carriers.guests.iter().map(|(guest, _)| guest.clone()).collect();
     config.capture = options.capture;
     config.fifo = !options.no_fifo;
@@ -175,7 +193,12 @@ pub fn measure(
     let attached: Vec<_> = carriers.guests.iter().map(|(guest, segment)| (guest.attachment, *segment)).collect();
     let traffic = PlanTraffic::new(prepared, &attached);
     let mut topology = prepared.topology_with(&attached, &|segment| carriers.is_foreign(segment))?;
-    let outcome = chronoseal_testbed::run(&config, &mut topology, &traffic, stop)?;
+    let (outcome, lost) = match chronoseal_testbed::run(&config, &mut topology, &traffic, stop) {
+        Ok(outcome) => (outcome, None),
+        // What the others wrote down is worth keeping.
+        Err(LiveError::AgentLost { node, reason, partial }) => (*partial, Some((node, reason))),
+        Err(error) => return Err(error.into()),
+    };
 
     let mut meta = describe(prepared, Engine::Live);
     meta.clock_source = match has_slots {
@@ -186,6 +209,14 @@ pub fn measure(
     meta.host = host_facts(&outcome);
     let shared: Vec<NodeId> = plan.node_ids().filter(|id| prepared.live_home(*id) == LiveHome::Shared).collect();
     meta.host.extend(shared_process(prepared, &shared));
+    meta.warnings.extend(overloads(plan));
+    meta.warnings.extend(lost.map(|(node, reason)| {
+        format!(
+            "the process of {} was lost in the middle of the run ({reason}): nothing of its own is known",
+            plan.node_name(node)
+        )
+    }));
+    meta.programs = outcome.programs.iter().map(|end| program_meta(plan, end)).collect();
     meta.warnings.extend(outcome.warnings.iter().cloned());
     let mut rows = outcome.rows;
     // What is worked out once for all of them says nothing of what one of them would have to compute.
@@ -261,8 +292,25 @@ impl<'p> Carriers<'p> {
     fn port(&self, node: NodeId, segment: SegmentId) -> PortLink {
         let kind = self.prepared.kind(segment);
         let socket = |sockets: Sockets| {
-            let Sockets { address, groups, mtu } = sockets;
-            PortLink::Socket(SocketLink { address, groups, port: udp::PORT_TEST_BED, mtu })
+            let Sockets { address, groups, mtu, connections } = sockets;
+            let end = |connection: &Connection| ConnectionEnd {
+                stream: connection.stream.0,
+                peer: virtual_link::station_ip(connection.peer),
+                sends: connection.sends,
+                message_len: connection.message_len,
+            };
+            let others = self.prepared.plan().node_ids().filter(|other| *other != node);
+            let on_it = others.filter(|other| self.prepared.attachment(*other, segment).is_some());
+            let neighbour = |node| (virtual_link::station_ip(node), virtual_link::station_address(node).0);
+            PortLink::Socket(SocketLink {
+                address,
+                groups,
+                port: udp::PORT_TEST_BED,
+                mtu,
+                hardware: virtual_link::station_address(node).0,
+                neighbours: on_it.map(neighbour).collect(),
+                connections: connections.iter().map(end).collect(),
+            })
         };
         match (kind.live_link(), &self.interface) {
             (LiveLink::Tap, _) => PortLink::Tap,
@@ -304,8 +352,10 @@ fn build(plan: &Plan, kinds: Kinds, lead: Duration, ids: &[NodeId]) -> Result<Ve
     ids.iter().map(node).collect()
 }
 
-fn agents(prepared: &Prepared<'_>, carriers: &Carriers<'_>) -> Vec<AgentConfig> {
+fn agents(prepared: &Prepared<'_>, carriers: &Carriers<'_>, placement: Option<Placement>) -> Vec<AgentConfig> {
     let plan = prepared.plan();
+    // What others wrote may compute without end, so it stays off the emulator's processor unless it is wanted there.
+    let cpus = chronoseal_testbed::cpus_of_programs(placement);
     // Who sits in a gateway is no process of its own.
     let has_ports = |id: &NodeId| !prepared.attachments(*id).is_empty();
     plan.node_ids()
@@ -320,6 +370,12 @@ fn agents(prepared: &Prepared<'_>, carriers: &Carriers<'_>) -> Vec<AgentConfig> 
                     LiveHome::Shared => Home::Shared,
                 },
                 ports: prepared.attachments(id).iter().map(|(_, segment)| carriers.port(id, *segment)).collect(),
+                program: plan.nodes.get(id.index()).and_then(|node| node.program.as_ref()).map(|program| Program {
+                    command: program.command.clone(),
+                    from_ps: program.from.as_ps(),
+                    cpus: cpus.clone(),
+                    streams: program_streams(prepared, id),
+                }),
                 offset,
                 drift,
                 is_attacker: plan.attacker(id).is_some(),
@@ -328,6 +384,39 @@ fn agents(prepared: &Prepared<'_>, carriers: &Carriers<'_>) -> Vec<AgentConfig> 
             }
         })
         .collect()
+}
+
+/// The streams that a node's program carries.
+fn program_streams(prepared: &Prepared<'_>, node: NodeId) -> Vec<ProgramStream> {
+    let plan = prepared.plan();
+    let address = |node: &NodeId| virtual_link::station_ip(*node).map(|byte| byte.to_string()).join(".");
+    let segments = plan.nodes.get(node.index()).map_or(&[][..], |node| &node.interfaces);
+    let carried = segments.iter().flat_map(|id| prepared.kind(*id).carried_by_programs(prepared, *id, node));
+    let stream = |(id, sends): (StreamId, bool)| {
+        let stream = &plan.streams[id.index()];
+        ProgramStream {
+            number: id.0,
+            name: stream.name.clone(),
+            sends,
+            peers: if sends { stream.receivers.iter().map(address).collect() } else { vec![address(&stream.sender)] },
+            period_ns: stream.period.as_ns(),
+            offset_ns: stream.offset.unwrap_or_default().as_ns(),
+            length: stream.length,
+        }
+    };
+    carried.map(stream).collect()
+}
+
+fn program_meta(plan: &Plan, end: &ProgramEnd) -> ProgramMeta {
+    let program = plan.nodes.get(end.node.index()).and_then(|node| node.program.as_ref());
+    ProgramMeta {
+        node: end.node.0,
+        command: program.map(|program| program.command.clone()).unwrap_or_default(),
+        ended_ns: end.ended_at.map(|at| at.since_zero().as_ns()),
+        how: end.how.clone(),
+        is_well: end.is_well,
+        printed: end.printed.clone(),
+    }
 }
 
 /// What a reader has to know of nodes that share a process, in the order of their numbers.

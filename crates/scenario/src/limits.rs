@@ -44,6 +44,8 @@ pub const COSTS_MAX: u32 = 64;
 pub const RECORDINGS_MAX: u32 = 64;
 /// Tasks of one node.
 pub const TASKS_MAX: u32 = 64;
+/// Words of the command of a node's program.
+pub const WORDS_MAX: u32 = 256;
 /// Streams on a CAN segment.
 pub const MESSAGES_MAX: u32 = 2_000;
 /// A message that is sent in several CAN frames, protection included `[byte]`.
@@ -52,6 +54,8 @@ pub const SEGMENTED_LEN_MAX: u32 = 65_535;
 pub const SEGMENTED_WAIT_MAX: Duration = Duration::from_s(1);
 /// Longest wait for the rest of a message in fragments of IPv4 (RFC 1122 §3.3.2).
 pub const REASSEMBLY_TIMEOUT_MAX: Duration = Duration::from_s(120);
+/// A message over a connection of a lossy link `[byte]`: an image, a cloud of points.
+pub const CONNECTION_MESSAGE_MAX: u32 = 10_000_000;
 /// Shortest of the longest packets of a link (RFC 791 §3.2).
 pub const MTU_MIN: Bytes = Bytes(68);
 /// Longest packet: what an Ethernet frame carries.

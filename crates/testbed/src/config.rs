@@ -44,6 +44,8 @@ pub struct AgentConfig {
     pub home: Home,
     /// What each of its ports is, from port 0 on: 1 to 16 of them, of different kinds if need be.
     pub ports: Vec<PortLink>,
+    /// A program of others that it runs in its network namespace; it has one of its own by a port of [`PortLink::Socket`].
+    pub program: Option<Program>,
     /// What its clock shows when the run starts.
     pub offset: Duration,
     /// How much too fast its clock runs.
@@ -53,6 +55,38 @@ pub struct AgentConfig {
     /// Somebody has taken it over: frames it sends after reporting an attack are part of the attack, and all else is as at any
     /// station.
     pub is_taken_over: bool,
+}
+
+/// A program of others.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct Program {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// When it is started `[ps]`, from the start of the run.
+    pub from_ps: i64,
+    /// The processors that it may use; all if there are none.
+    pub cpus: Vec<usize>,
+    /// The streams that it carries.
+    pub streams: Vec<ProgramStream>,
+}
+
+/// A stream that programs carry, as one of them is told of it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct ProgramStream {
+    /// Its number, which records have.
+    pub number: u16,
+    /// Its name.
+    pub name: String,
+    /// This program sends it; else it receives it.
+    pub sends: bool,
+    /// Addresses of those at its other end.
+    pub peers: Vec<String>,
+    /// Distance of two messages `[ns]`.
+    pub period_ns: i64,
+    /// When the first message is due, from the start of the run `[ns]`.
+    pub offset_ns: i64,
+    /// A message `[byte]`.
+    pub length: u32,
 }
 
 /// In which process a node lives.
@@ -119,6 +153,18 @@ pub enum Placement {
     Free,
 }
 
+/// The processors that programs of others may use: with no placement asked for, all but the emulator's.
+pub fn cpus_of_programs(placement: Option<Placement>) -> Vec<usize> {
+    let mut cpus = crate::sys::allowed_cpus();
+    match placement {
+        Some(Placement::Free) => {}
+        Some(Placement::OneProcessor) => cpus = cpus.split_off(cpus.len().saturating_sub(1)),
+        Some(Placement::Apart) | None if cpus.len() > 1 => cpus.truncate(cpus.len() - 1),
+        Some(Placement::Apart) | None => {}
+    }
+    cpus
+}
+
 /// Most ports of an agent.
 const PORTS_MAX: usize = 16;
 
@@ -137,6 +183,12 @@ impl LiveConfig {
             placement: Placement::OneProcessor,
             agent_command: None,
         }
+    }
+
+    /// Whether agents have connections to each other.
+    pub(crate) fn connects(&self) -> bool {
+        let connects = |link: &PortLink| matches!(link, PortLink::Socket(link) if !link.connections.is_empty());
+        self.agents.iter().flat_map(|agent| &agent.ports).any(connects)
     }
 
     /// Refuses what cannot be run on `medium`.
@@ -175,6 +227,10 @@ impl LiveConfig {
         if !(1..=PORTS_MAX).contains(&ports) {
             return wrong(format!("node {node} has {ports} ports; 1 to {PORTS_MAX} can be run live"));
         }
+        let has_network = agent.ports.iter().any(|link| matches!(link, PortLink::Socket(_)));
+        if agent.program.is_some() && !(has_network && agent.home == Home::Own) {
+            return wrong(format!("node {node} has a program, and no network and process of its own for it"));
+        }
         for (port, link) in agent.ports.iter().enumerate() {
             if !link.is_wire() && agent.ports[..port].contains(link) {
                 return wrong(format!("two ports of node {node} are the same interface"));
@@ -203,6 +259,7 @@ impl AgentConfig {
             node,
             home: Home::Own,
             ports: vec![PortLink::Tap],
+            program: None,
             offset: Duration::ZERO,
             drift: Ppm(0),
             is_attacker: false,

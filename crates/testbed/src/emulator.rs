@@ -25,6 +25,14 @@ use crate::traffic::{FrameDescription, Traffic};
 /// The thread looks at its stop flag at least this often.
 const LOOK_EVERY: Duration = Duration::from_ms(20);
 
+/// A real-time thread that never sleeps has its processor taken away for 50 ms in each second. So after so long without sleep…
+const AWAKE_MAX: Duration = Duration::from_ms(1);
+/// … it sleeps so long, which is enough for others.
+const REST: Duration = Duration::from_us(60);
+
+/// Frames read from one wire before others are looked at anew, which costs a system call.
+const FRAMES_PER_TURN: usize = 8;
+
 /// Records of each kind there is room for before memory has to grow.
 const LOG_ROOM: usize = 1 << 17;
 
@@ -153,14 +161,24 @@ impl<'w> Emulator<'w> {
         let (indices, mut descriptors): (Vec<usize>, Vec<_>) = wires.iter().enumerate().filter_map(watched).unzip();
         // There may be hundreds of wires: only those that have something are read.
         let mut is_busy = false;
+        let mut awake_since = clock.now();
         while clock.now() < self.config.until && !stop.load(Ordering::Relaxed) {
             self.expire_timers();
             let now = clock.now();
+            if clock.shares_processor && now - awake_since > AWAKE_MAX {
+                clock.poll_until(&mut [], Some(now + SPIN + REST));
+                awake_since = clock.now();
+                continue;
+            }
             let timer_at = self.timers.peek().map(|Reverse((at, _))| *at);
             let next = timer_at.map_or(now + LOOK_EVERY, |at| at.min(now + LOOK_EVERY));
             let ready = clock.poll_until(&mut descriptors, Some(if is_busy { now } else { next }));
+            let woken_at = clock.now();
+            if woken_at - now >= REST {
+                awake_since = woken_at;
+            }
             let has_some = indices.iter().zip(&descriptors).filter(|(_, descriptor)| is_ready(descriptor));
-            is_busy = ready && self.read_wires(has_some.map(|(index, _)| *index));
+            is_busy = ready && self.read_wires(has_some.map(|(index, _)| *index).collect());
             if !is_busy && timer_at.is_some_and(|at| at - clock.now() <= SPIN) {
                 clock.spin_until(next);
             }
@@ -183,30 +201,39 @@ impl<'w> Emulator<'w> {
         }
     }
 
-    /// One frame from each of these wires, so that none of them waits for another. False if there was none.
-    fn read_wires(&mut self, wires: impl Iterator<Item = usize>) -> bool {
+    /// A few frames from each of these wires, in turn, so that none of them waits for another. False if there was none.
+    fn read_wires(&mut self, mut wires: Vec<usize>) -> bool {
         let mut any = false;
-        for index in wires {
-            let frame = self.frames.allocate(FrameLabel::default());
-            let read = self.wires[index].end.read(self.frames.buffer(frame));
-            if read == Read::Nothing {
-                self.frames.release(frame);
-                continue;
+        for _ in 0..FRAMES_PER_TURN {
+            wires.retain(|index| self.read_wire(*index));
+            if wires.is_empty() {
+                break;
             }
             any = true;
-            let now = self.config.clock.now();
-            if let Read::Frame(len) = read {
-                self.expire_timers_before(now);
-                self.arrive(now, index, frame, len.min(FRAME_LEN_MAX));
-                continue;
-            }
-            self.frames.release(frame);
-            if let Read::Bad(reason) = read {
-                let event = Event::of(EventKind::Discarded(reason), StreamId::NONE, 0);
-                self.log.events.push(EventRow { time: now, node: self.wires[index].line.attachment.node, event });
-            }
         }
         any
+    }
+
+    /// One frame from a wire. False if there was none.
+    fn read_wire(&mut self, index: usize) -> bool {
+        let frame = self.frames.allocate(FrameLabel::default());
+        let read = self.wires[index].end.read(self.frames.buffer(frame));
+        if read == Read::Nothing {
+            self.frames.release(frame);
+            return false;
+        }
+        let now = self.config.clock.now();
+        if let Read::Frame(len) = read {
+            self.expire_timers_before(now);
+            self.arrive(now, index, frame, len.min(FRAME_LEN_MAX));
+            return true;
+        }
+        self.frames.release(frame);
+        if let Read::Bad(reason) = read {
+            let event = Event::of(EventKind::Discarded(reason), StreamId::NONE, 0);
+            self.log.events.push(EventRow { time: now, node: self.wires[index].line.attachment.node, event });
+        }
+        true
     }
 
     /// The medium's time never runs backwards: what was due before a frame was read comes before the frame.

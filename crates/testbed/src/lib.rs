@@ -33,6 +33,7 @@ mod agent;
 pub mod can;
 mod clock;
 pub mod config;
+mod connection;
 pub mod cost;
 mod emulator;
 mod end;
@@ -44,16 +45,21 @@ pub mod live;
 mod log;
 mod message;
 mod process;
+mod program_record;
 mod sentinel;
 mod socket;
 mod sys;
 pub mod traffic;
 
 pub use agent::{FactoryError, NodeFactory, agent_main, agent_main_together};
-pub use config::{AgentCommand, AgentConfig, ExistingInterface, Home, LiveConfig, Placement, PortLink};
+pub use config::{
+    AgentCommand, AgentConfig, ExistingInterface, Home, LiveConfig, Placement, PortLink, Program, ProgramStream,
+    cpus_of_programs,
+};
+pub use connection::ConnectionEnd;
 pub use error::LiveError;
 pub use host::{HostReport, probe};
-pub use live::{AgentCounts, LiveHost, LiveOutcome, run};
+pub use live::{AgentCounts, LiveHost, LiveOutcome, ProgramEnd, run};
 pub use message::AgentFacts;
 pub use socket::SocketLink;
 pub use traffic::{FrameDescription, Traffic};

@@ -28,6 +28,9 @@ const SENTINEL_FIFO: i32 = 70;
 /// From arming to the run's start; every agent has to be waiting by then.
 const LEAD: Duration = Duration::from_ms(50);
 
+/// The same where agents first connect to each other over what the emulator carries: long enough for a packet to be sent again once.
+const LEAD_TO_CONNECT: Duration = Duration::from_ms(2_500);
+
 /// The controller looks at its stop flag this often.
 const LOOK_EVERY: Duration = Duration::from_ms(10);
 
@@ -40,8 +43,25 @@ pub struct LiveOutcome {
     pub host: LiveHost,
     /// Each agent's frames, in the order of [`LiveConfig::agents`].
     pub counts: Vec<AgentCounts>,
+    /// What became of the programs that nodes ran.
+    pub programs: Vec<ProgramEnd>,
     /// What a reader of the results has to know.
     pub warnings: Vec<String>,
+}
+
+/// What became of a node's program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProgramEnd {
+    /// Whose it is.
+    pub node: NodeId,
+    /// When it ended by itself; `None` if the run did.
+    pub ended_at: Option<SimTime>,
+    /// How, in words.
+    pub how: String,
+    /// It did not fail.
+    pub is_well: bool,
+    /// The last of what it printed, both of its outputs as they came.
+    pub printed: String,
 }
 
 /// What the host granted a run.
@@ -120,7 +140,8 @@ pub fn run(
         }
     }
     wires.extend(guests);
-    let clock = RunClock { epoch_ns: monotonic_ns() + LEAD.as_ns(), shares_processor: false };
+    let lead = if config.connects() { LEAD_TO_CONNECT } else { LEAD };
+    let clock = RunClock { epoch_ns: monotonic_ns() + lead.as_ns(), shares_processor: false };
     for agent in &mut agents {
         agent.tell(&ToAgent::Arm { epoch_ns: clock.epoch_ns, duration_ps: config.duration.as_ps() });
     }
@@ -310,5 +331,11 @@ fn outcome_of(
     if !host.emulator_fifo && config.fifo {
         warnings.push("SCHED_FIFO was not granted: expect wake-ups milliseconds late when the host is busy".into());
     }
-    LiveOutcome { rows: joined.rows, host, counts: joined.counts, warnings }
+    let programs = config.agents.iter().zip(logs).filter_map(|(agent, log)| {
+        let record = log.as_ref()?.program.clone()?;
+        let ended_at = record.ended_ps.map(SimTime::from_ps);
+        let (how, is_well, printed) = (record.how, record.is_well, record.printed);
+        Some(ProgramEnd { node: agent.node, ended_at, how, is_well, printed })
+    });
+    LiveOutcome { rows: joined.rows, host, counts: joined.counts, programs: programs.collect(), warnings }
 }

@@ -60,6 +60,34 @@ pub(crate) struct ReceivedRecord {
     pub(crate) told: Records,
 }
 
+/// A message handed to connections, or refused by all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(crate) struct ConnectedSent {
+    #[serde(rename = "t")]
+    pub(crate) at_ps: i64,
+    #[serde(rename = "i")]
+    pub(crate) stream: u16,
+    #[serde(rename = "n")]
+    pub(crate) sequence: u64,
+    #[serde(rename = "l")]
+    pub(crate) len: u32,
+    #[serde(rename = "r")]
+    pub(crate) is_refused: bool,
+}
+
+/// What became of a program.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(crate) struct ProgramRecord {
+    /// When it ended by itself `[ps]`; `None` if it was ended with the run.
+    pub(crate) ended_ps: Option<i64>,
+    /// How, in words: `exit status: 1`, or why it was not started.
+    pub(crate) how: String,
+    /// It did not fail.
+    pub(crate) is_well: bool,
+    /// What it printed last, both of its outputs as they came.
+    pub(crate) printed: String,
+}
+
 /// All an agent knows after a run.
 #[derive(Clone, Default, Serialize, Deserialize, Debug)]
 pub(crate) struct AgentLog {
@@ -69,6 +97,18 @@ pub(crate) struct AgentLog {
     pub(crate) sent: Vec<SentRecord>,
     /// Every frame the node was given: number `n` of its inputs is `received[n]`.
     pub(crate) received: Vec<ReceivedRecord>,
+    /// Messages handed to connections.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) connected_sent: Vec<ConnectedSent>,
+    /// Messages that came over connections, by what the node said of them, each with its length `[byte]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) connected_received: Vec<(EventRecord, u32)>,
+    /// What became of its program, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) program: Option<ProgramRecord>,
+    /// What its program wrote down and nobody can use `[byte]`.
+    #[serde(default)]
+    pub(crate) bad_records: u64,
     /// What the node should have sent by the end of the run and has not: stream, when it was due `[ps]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) owed: Vec<(u16, i64)>,
@@ -157,6 +197,10 @@ impl AgentLog {
             work: Vec::with_capacity(records),
             sent: Vec::with_capacity(records),
             received: Vec::with_capacity(records),
+            connected_sent: Vec::new(),
+            connected_received: Vec::new(),
+            program: None,
+            bad_records: 0,
             owed: Vec::new(),
             origins: Vec::with_capacity(records),
             parts: Vec::with_capacity(records),

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::config::PortLink;
+use crate::config::{PortLink, Program};
 use crate::log::AgentLog;
 
 /// Longest message `[byte]`; a log of an hour fits.
@@ -46,6 +46,7 @@ pub(crate) struct MemberSetup {
     pub(crate) ports: Vec<PortSetup>,
     pub(crate) offset_ps: i64,
     pub(crate) drift_ppb: i64,
+    pub(crate) program: Option<Program>,
 }
 
 /// One port of a node. The other ends of TAP interfaces and socket pairs are for the emulator.

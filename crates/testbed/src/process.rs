@@ -60,6 +60,7 @@ impl AgentProcess {
             ports: agent.ports.iter().zip(is_told).map(port).collect(),
             offset_ps: agent.offset.as_ps(),
             drift_ppb: agent.drift.0,
+            program: agent.program.clone(),
         };
         let setup = ToAgent::Setup(Setup {
             members: members.iter().map(member).collect(),

@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use chronoseal_wire::ethernet::{HEADER_LEN, Header, MacAddress, TypeOrLength};
 use chronoseal_wire::ipv4::{self, ETHERTYPE_IPV4, PROTOCOL_UDP, Packet};
+use chronoseal_wire::tcp::PROTOCOL_TCP;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::udp;
 use nix::sys::socket::sockopt::{Ipv4PacketInfo, ReceiveTimestampns};
@@ -17,6 +18,7 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, setso
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::connection::{self, ConnectionEnd, Connections};
 use crate::log::hash_of;
 use crate::sys::Received;
 
@@ -40,15 +42,22 @@ pub struct SocketLink {
     pub port: u16,
     /// The longest packet, its header included `[byte]`.
     pub mtu: u32,
+    /// The hardware address of its interface.
+    pub hardware: [u8; 6],
+    /// Addresses of the others on the segment, of IPv4 and of their interfaces.
+    pub neighbours: Vec<([u8; 4], [u8; 6])>,
+    /// The connections that end here.
+    pub connections: Vec<ConnectionEnd>,
 }
 
-/// A UDP socket on an interface.
-pub(crate) struct UdpPort {
+/// A UDP socket on an interface, and the connections that end there.
+pub(crate) struct SocketPort {
     socket: Socket,
     port: u16,
+    connections: Option<Connections>,
 }
 
-impl UdpPort {
+impl SocketPort {
     /// A socket on the interface that has the address of `link`.
     pub(crate) fn open(link: &SocketLink) -> io::Result<Self> {
         let own = Ipv4Addr::from(link.address);
@@ -65,19 +74,52 @@ impl UdpPort {
         let _ = socket.set_send_buffer_size(RECEIVE_BUFFER);
         setsockopt(&socket, ReceiveTimestampns, &true)?;
         setsockopt(&socket, Ipv4PacketInfo, &true)?;
-        Ok(Self { socket, port: link.port })
+        let connections = match &link.connections[..] {
+            [] => None,
+            ends => Some(Connections::open(link.address, ends)?),
+        };
+        if let Some(connections) = &connections {
+            connections.watch(&socket)?;
+        }
+        Ok(Self { socket, port: link.port, connections })
+    }
+
+    /// Its connections, if it has any.
+    pub(crate) fn connections(&mut self) -> Option<&mut Connections> {
+        self.connections.as_mut()
+    }
+
+    /// The longest frame that its node gives or gets `[byte]`.
+    pub(crate) fn frame_len_max(&self) -> usize {
+        self.connections.as_ref().map_or(0, Connections::frame_len_max).max(MESSAGE_LEN_MAX)
     }
 
     /// Sends the message in a frame.
-    pub(crate) fn send(&self, frame: &[u8]) -> io::Result<()> {
+    pub(crate) fn send(&mut self, frame: &[u8]) -> io::Result<()> {
+        if let Some(connections) = self.connections.as_mut().filter(|_| connection::is_message(frame)) {
+            return connections.send(frame);
+        }
         let (packet, data) = message(frame).ok_or(io::ErrorKind::InvalidInput)?;
         let to = SocketAddrV4::new(Ipv4Addr::from(packet.destination), self.port);
         let sent = self.socket.send_to(data, &to.into())?;
         if sent == data.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
     }
 
-    /// The next message as a frame, or `None` if there is none yet.
-    pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
+    /// The next message as a frame, or `None` if there is none yet. Only datagrams come with the kernel's receive time.
+    pub(crate) fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
+        if let Some(connections) = &mut self.connections {
+            let is_other = connections.turn()?;
+            if let Some(len) = connections.receive(buffer) {
+                return Ok(Some(Received { len, realtime_ns: None }));
+            }
+            if !is_other {
+                return Ok(None);
+            }
+        }
+        self.receive_datagram(buffer)
+    }
+
+    fn receive_datagram(&self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
         let mut control = nix::cmsg_space!(libc::in_pktinfo, libc::timespec);
         let Some(room) = buffer.get_mut(HEADERS_LEN..) else { return Ok(None) };
         let mut parts = [IoSliceMut::new(room)];
@@ -105,9 +147,9 @@ impl UdpPort {
     }
 }
 
-impl AsFd for UdpPort {
+impl AsFd for SocketPort {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.connections.as_ref().map_or_else(|| self.socket.as_fd(), AsFd::as_fd)
     }
 }
 
@@ -153,7 +195,13 @@ pub(crate) enum Piece {
 
 /// What of a message a frame is, as a node or the kernel wrote it.
 pub(crate) fn piece(frame: &[u8]) -> Piece {
-    let Some(packet) = packet(frame) else { return Piece::Other };
+    let Some(packet) = Packet::in_frame(frame).and_then(Result::ok) else { return Piece::Other };
+    match packet.protocol {
+        // Messages on a connection have no packets of their own: both ends write down what they sent and got.
+        PROTOCOL_TCP => return Piece::Rest,
+        PROTOCOL_UDP => {}
+        _ => return Piece::Other,
+    }
     if packet.offset > 0 {
         return Piece::Rest;
     }

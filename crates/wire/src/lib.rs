@@ -40,6 +40,7 @@ pub mod macsec;
 pub mod protocol_control_frame;
 pub mod r_tag;
 pub mod secured_pdu;
+pub mod tcp;
 pub mod test_bed_header;
 pub mod udp;
 pub mod virtual_link;

@@ -63,10 +63,9 @@ pub fn stream(address: MacAddress) -> Option<StreamId> {
     split(address, STREAM_PREFIX).map(StreamId)
 }
 
-/// The IPv4 address of a station, private to its network: 10.0, then its number.
+/// The IPv4 address of a station in the private network 10.0.0.0/8: the first station has 10.0.0.1.
 pub const fn station_ip(node: NodeId) -> ipv4::Address {
-    let [high, low] = node.0.to_be_bytes();
-    [10, 0, high, low]
+    (0x0a00_0001 + node.0 as u32).to_be_bytes()
 }
 
 /// The IPv4 address of a stream: 239.192, which is for groups within one organisation (RFC 2365 §6.2), then its number.

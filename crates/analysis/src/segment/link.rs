@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_plan::{HopPlan, LINK, Link, LinkHop, Plan, SegmentId, StreamPlan};
+use chronoseal_plan::{HopPlan, LINK, Link, LinkHop, LinkTransport, Plan, SegmentId, StreamPlan};
 
 use super::demand::{Load, Periodic};
 use super::{Arrivals, HopBound, LinkLoad, SegmentBounds, Share, Why, without_bound};
@@ -23,16 +23,20 @@ impl SegmentBounds for LinkBounds {
     }
 
     fn gives_up_after(&self, _: &StreamPlan, hop: &HopPlan) -> Option<(Duration, Duration)> {
-        let LinkHop { cut, timeout } = hop.facet.get()?;
-        (cut.fragments() > 1).then_some((*timeout, Duration::ZERO))
+        let LinkHop { transport, cut, timeout } = hop.facet.get()?;
+        (*transport == LinkTransport::Udp && cut.fragments() > 1).then_some((*timeout, Duration::ZERO))
     }
 
     fn loads(&self, plan: &Plan, segment: SegmentId) -> Vec<LinkLoad> {
         let Some(view) = Link::of(plan, segment) else { return Vec::new() };
         let load = |from: NodeId| {
             let mut share = Share::default();
-            for (_, stream, _, facet) in sent_by(view, from) {
-                share.add(view.sending_time(facet), stream.period);
+            for (_, stream, hop, facet) in sent_by(view, from) {
+                let copies = match facet.transport {
+                    LinkTransport::Udp | LinkTransport::Program => 1,
+                    LinkTransport::Tcp => hop.to.len() as i64,
+                };
+                share.add(view.sending_time(facet) * copies, stream.period);
             }
             LinkLoad { ends: Some([from, view.node()]), share }
         };
@@ -50,7 +54,14 @@ impl SegmentBounds for LinkBounds {
         };
         let mut bounds = Vec::new();
         for from in senders(view) {
-            let queue = queue(view, from, arrivals);
+            // How many packets a connection sends, and when, nobody can say: whoever shares its sender's queue has no bound either.
+            let connects = sent_by(view, from).any(|(.., facet)| facet.transport == LinkTransport::Tcp);
+            let has_program = plan.nodes[from.index()].program.is_some();
+            let queue = match queue(view, from, arrivals) {
+                Ok(_) | Err(Why::ShortQueue { .. }) if connects => Err(Why::Connection),
+                Ok(_) | Err(Why::ShortQueue { .. }) if has_program => Err(Why::Program),
+                queue => queue,
+            };
             for (id, _, hop, facet) in sent_by(view, from) {
                 let driver = plan.nodes[from.index()].driver;
                 // That more is sent than fits is certain, whatever else the link does.

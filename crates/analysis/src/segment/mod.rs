@@ -266,6 +266,14 @@ pub enum Why {
         "not bounded: the link loses packets, so a message may never come; a run gives the share and the percentiles"
     )]
     LossyLink,
+    /// What is lost on a connection is sent again, and what comes behind it waits.
+    #[error(
+        "not bounded: on a connection of TCP the kernel decides when packets are sent, and what is lost is sent again; run it live"
+    )]
+    Connection,
+    /// Nothing says what a program of others sends.
+    #[error("not bounded: a program of its sender sends beside it, and nothing says what; run it live")]
+    Program,
     /// A link's queue can be too short for what comes at once.
     #[error(
         "not bounded: {needed} packets can wait at `queue = \"{queue} frames\"`, so some may be refused; write a longer queue"

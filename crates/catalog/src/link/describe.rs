@@ -4,7 +4,7 @@ use chronoseal_core::{MessagePart, NodeId, SimTime, StreamId};
 use chronoseal_plan::Link;
 use chronoseal_wire::ipv4::{Address, PROTOCOL_UDP, Packet};
 use chronoseal_wire::test_bed_header::TestBedHeader;
-use chronoseal_wire::{udp, virtual_link};
+use chronoseal_wire::{tcp, udp, virtual_link};
 
 use crate::{Describe, Description};
 
@@ -32,9 +32,15 @@ fn packet(bytes: &[u8]) -> Option<Packet<'_>> {
     Packet::in_frame(bytes).and_then(Result::ok).filter(|packet| packet.protocol == PROTOCOL_UDP)
 }
 
+/// The stream of a frame that is part of a connection.
+fn connected(bytes: &[u8]) -> Option<StreamId> {
+    tcp::stream_of(&Packet::in_frame(bytes).and_then(Result::ok)?)
+}
+
 impl Describe for Describer {
     fn stream_of(&self, bytes: &[u8]) -> StreamId {
-        packet(bytes).and_then(|packet| self.known(&packet)).map_or(StreamId::NONE, |(stream, _)| stream)
+        let known = packet(bytes).and_then(|packet| self.known(&packet)).map(|(stream, _)| stream);
+        known.or_else(|| connected(bytes)).unwrap_or(StreamId::NONE)
     }
 
     fn part(&self, bytes: &[u8]) -> MessagePart {
@@ -42,6 +48,8 @@ impl Describe for Describer {
             Some(packet) if packet.is_whole() => MessagePart::Whole,
             Some(packet) if packet.offset == 0 => MessagePart::Begins,
             Some(_) => MessagePart::Continues,
+            // Messages on a connection have ends of their own.
+            None if connected(bytes).is_some() => MessagePart::Continues,
             None => MessagePart::Whole,
         }
     }
@@ -56,7 +64,7 @@ impl Describe for Describer {
         let front = packet.filter(|packet| packet.offset == 0).and_then(|packet| packet.data.get(udp::HEADER_LEN..));
         let sequence = front.and_then(|data| TestBedHeader::parse(data).ok()).map(|header| header.sequence.into());
         Description {
-            stream: known.map_or(StreamId::NONE, |(stream, _)| stream),
+            stream: known.map(|(stream, _)| stream).or_else(|| connected(bytes)).unwrap_or(StreamId::NONE),
             sequence,
             sender: known.map(|(_, sender)| sender),
             cycle_start: sent_at,

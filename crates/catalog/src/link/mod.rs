@@ -3,16 +3,16 @@
 mod describe;
 
 use chronoseal_analysis::Infeasible;
-use chronoseal_core::{Node, NodeId};
+use chronoseal_core::{Node, NodeId, StreamId};
 use chronoseal_media::link::{DelayLaw, LinkConfig, Loss, LossyLink, Order};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::gateway::Stack;
-use chronoseal_nodes::udp_station::{UdpListener, UdpStation, UdpStationConfig, UdpTalker};
-use chronoseal_plan::{Facet, LINK, Link, LinkSegment, Plan, SegmentId};
+use chronoseal_nodes::udp_station::{Framing, UdpListener, UdpStation, UdpStationConfig, UdpTalker};
+use chronoseal_plan::{Facet, LINK, Link, LinkSegment, LinkTransport, Plan, SegmentId};
 use chronoseal_wire::ipv4::Cut;
 use chronoseal_wire::virtual_link;
 
-use crate::{BuildError, BuildOptions, Describe, Kind, LiveLink, Prepared, Sockets, fill, pace};
+use crate::{BuildError, BuildOptions, Connection, Describe, Kind, LiveLink, Prepared, Sockets, fill, pace};
 
 /// LINKTYPE_ETHERNET.
 const LINK_TYPE: u16 = 1;
@@ -29,24 +29,44 @@ fn view_of<'p>(prepared: &Prepared<'p>, segment: SegmentId) -> Link<'p> {
 /// What a station sends and receives on a segment.
 ///
 /// Whole: the kernel cuts its messages, so that each has one packet here.
-fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> UdpStationConfig {
+fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConfig, BuildError> {
     let mut config = UdpStationConfig { node, talkers: Vec::new(), listeners: Vec::new() };
     for (id, stream, hop, facet) in view.streams() {
-        let cut = if is_whole { Cut { fragment_len: usize::MAX, ..facet.cut } } else { facet.cut };
+        let framing = match facet.transport {
+            LinkTransport::Udp if is_whole => Framing::Datagram(Cut { fragment_len: usize::MAX, ..facet.cut }),
+            LinkTransport::Udp => Framing::Datagram(facet.cut),
+            LinkTransport::Tcp if is_whole => Framing::Message,
+            LinkTransport::Tcp => return Err(BuildError::OnlyLive(stream.name.clone())),
+            // Its programs send and receive them.
+            LinkTransport::Program => continue,
+        };
         if hop.from == node {
             config.talkers.push(UdpTalker {
                 stream: id,
                 phase: stream.offset.unwrap_or_default(),
                 pace: pace(view.plan, stream),
-                cut,
+                framing,
                 fill: fill(view.plan, id, stream.length as usize),
             });
         }
         if hop.to.contains(&node) {
-            config.listeners.push(UdpListener { stream: id, sender: hop.from, cut, timeout: facet.timeout });
+            config.listeners.push(UdpListener { stream: id, sender: hop.from, framing, timeout: facet.timeout });
         }
     }
-    config
+    Ok(config)
+}
+
+/// The ends of connections that a station has.
+fn connections(view: Link<'_>, node: NodeId) -> Vec<Connection> {
+    let connected = view.streams().filter(|(.., facet)| facet.transport == LinkTransport::Tcp);
+    connected
+        .flat_map(|(stream, plan, hop, _)| {
+            let end = move |peer, sends| Connection { stream, peer, sends, message_len: plan.length };
+            let sends = hop.to.iter().filter(move |_| hop.from == node).map(move |peer| end(*peer, true));
+            let gets = hop.to.iter().filter(move |to| **to == node).map(move |_| end(hop.from, false));
+            sends.chain(gets)
+        })
+        .collect()
 }
 
 impl Kind for LinkKind {
@@ -88,7 +108,14 @@ impl Kind for LinkKind {
         node: NodeId,
         options: BuildOptions,
     ) -> Result<Box<dyn Node + Send>, BuildError> {
-        Ok(Box::new(UdpStation::new(config(view_of(prepared, segment), node, options.whole_messages))))
+        let view = view_of(prepared, segment);
+        if let Some(plan) =
+            view.plan.nodes.get(node.index()).filter(|plan| plan.program.is_some() && !options.whole_messages)
+        {
+            return Err(BuildError::Program(plan.name.clone()));
+        }
+        let config = config(view, node, options.whole_messages)?;
+        Ok(Box::new(UdpStation::new(config)))
     }
 
     fn stack(
@@ -116,12 +143,21 @@ impl Kind for LinkKind {
 
     fn sockets(&self, prepared: &Prepared<'_>, segment: SegmentId, node: NodeId) -> Option<Sockets> {
         let view = view_of(prepared, segment);
-        let heard = view.streams().filter(|(_, _, hop, _)| hop.to.contains(&node));
+        let heard =
+            view.streams().filter(|(_, _, hop, facet)| facet.transport == LinkTransport::Udp && hop.to.contains(&node));
         Some(Sockets {
             address: virtual_link::station_ip(node),
             groups: heard.map(|(id, ..)| virtual_link::stream_ip(id)).collect(),
             mtu: view.segment.mtu,
+            connections: connections(view, node),
         })
+    }
+
+    fn carried_by_programs(&self, prepared: &Prepared<'_>, segment: SegmentId, node: NodeId) -> Vec<(StreamId, bool)> {
+        let carried =
+            view_of(prepared, segment).streams().filter(|(.., facet)| facet.transport == LinkTransport::Program);
+        let its = carried.filter(|(_, _, hop, _)| hop.from == node || hop.to.contains(&node));
+        its.map(|(id, _, hop, _)| (id, hop.from == node)).collect()
     }
 
     fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<String> {

@@ -13,7 +13,9 @@ use chronoseal_plan::Fidelity;
 use chronoseal_report::{Document, RunView, html, pair_report, run_report};
 use chronoseal_results::disk::Filling;
 use chronoseal_results::store;
-use chronoseal_runner::{CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, measure, simulate_followed};
+use chronoseal_runner::{
+    CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, measure, overloads, simulate_followed,
+};
 use chronoseal_scenario::Scenario;
 use chronoseal_testbed::{Placement, cost, interrupt};
 use serde_json::{Value, json};
@@ -179,6 +181,7 @@ fn one(
     stop: &AtomicBool,
 ) -> Result<FinishedRun, Trouble> {
     if engine == EngineName::Live {
+        overloads(&scenario.plan).iter().for_each(|text| printer.note(&format!("warning: {text}")));
         printer.hint(&format!("running live for {}", scenario.plan.duration));
         return Ok(measure(prepared, scenario.texts(), &live_options(options), stop)?);
     }
@@ -199,7 +202,14 @@ fn live_options(options: &Run) -> LiveOptions {
         Some(interface) => CanPlaceName::Interface(interface.clone()),
         None => CanPlaceName::Bus { guests: options.can_guest.clone() },
     };
-    LiveOptions { capture: options.capture, no_fifo: options.no_fifo, placement, agent_command: None, can }
+    LiveOptions {
+        capture: options.capture,
+        no_fifo: options.no_fifo,
+        programs: options.programs,
+        placement,
+        agent_command: None,
+        can,
+    }
 }
 
 /// Asked now and then by the simulator: shows how far it is, and stops it on Ctrl-C.

@@ -90,3 +90,32 @@ fn a_count_has_the_latencies_of_a_run_where_packets_overtake_each_other() {
         }
     }
 }
+
+#[test]
+fn a_stream_over_tcp_has_no_bound_and_is_not_simulated_and_both_say_what_to_do() {
+    let bench = Bench::new();
+    let text = scenario("profile = \"wifi\"", "25ms", "deadline = \"150ms\"\nair = { transport = \"tcp\" }");
+    bench.write("lossy.toml", &text);
+    let check = bench.say(&["check", "lossy.toml"]);
+    check.assert_code(3);
+    assert!(check.out.contains("NOT PROVEN") && check.out.contains("TCP"), "{}", check.out);
+    bench.say(&["run", "lossy.toml", "--no-store"]).assert_refused(&["`laser` goes over TCP", "--engine live"]);
+    // A datagram has an end, and a connection is the way beyond it.
+    bench.write("image.toml", text.replace("9kB", "1400kB").replace("air = { transport = \"tcp\" }", ""));
+    bench.say(&["check", "image.toml"]).assert_refused(&["65507", "transport = \"tcp\""]);
+}
+
+#[test]
+fn a_program_is_run_only_live_and_only_if_it_may() {
+    let bench = Bench::new();
+    let program = "name = \"robot\"\nprogram = { run = [\"true\", \"{station}\"] }";
+    let text = scenario("profile = \"wifi\"", "25ms", "").replace("name = \"robot\"", program);
+    bench.write("lossy.toml", &text);
+    bench.say(&["run", "lossy.toml", "--no-store"]).assert_refused(&["node `robot` runs a program", "--engine live"]);
+    let live = ["run", "lossy.toml", "--no-store", "--engine", "live"];
+    bench.say(&live).assert_refused(&["node robot runs a program: true 10.0.0.2", "--programs"]);
+    // Elsewhere no kernel speaks for a node.
+    let bus = text.replace("[segments.air.link]\nprofile = \"wifi\"", "[segments.air.can]\nbit_rate = \"500kbit/s\"");
+    bench.write("bus.toml", bus);
+    bench.say(&["check", "bus.toml"]).assert_refused(&["`program` is for nodes on segments that are lossy links"]);
+}

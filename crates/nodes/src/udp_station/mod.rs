@@ -4,6 +4,9 @@
 //! A message is a datagram, cut into fragments where it is longer than a packet. Packets may overtake each other, come twice or not
 //! at all, so a receiver puts several messages together at once, takes their fragments in any order, and reports a message
 //! that it has had already instead of delivering it again.
+//!
+//! Messages of other streams go over connections, which are the kernel's and live only ([`Framing::Message`]): the station gives and gets
+//! each as one frame of its own EtherType, whatever its length.
 
 mod collect;
 
@@ -15,7 +18,7 @@ use chronoseal_core::{
 };
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, Header, TypeOrLength};
 use chronoseal_wire::ipv4::{self, Cut, ETHERTYPE_IPV4, PROTOCOL_UDP, Packet};
-use chronoseal_wire::test_bed_header::TestBedHeader;
+use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::{udp, virtual_link};
 
 use self::collect::{Collected, Collector, Seen};
@@ -44,8 +47,8 @@ pub struct UdpTalker {
     pub phase: Duration,
     /// Distance of two messages.
     pub pace: PaceConfig,
-    /// How its datagrams are cut, their header included.
-    pub cut: Cut,
+    /// In what its messages travel.
+    pub framing: Framing,
     /// What every message carries behind the number of stream and message.
     pub fill: Vec<u8>,
 }
@@ -57,10 +60,19 @@ pub struct UdpListener {
     pub stream: StreamId,
     /// Who sends it.
     pub sender: NodeId,
-    /// How its datagrams are cut.
-    pub cut: Cut,
+    /// In what its messages travel.
+    pub framing: Framing,
     /// A message of which so long after its first packet not all have come is given up.
     pub timeout: Duration,
+}
+
+/// In what messages travel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Framing {
+    /// In datagrams of UDP that are cut so, their header included.
+    Datagram(Cut),
+    /// Each in one frame, behind a header of Ethernet with [`ETHERTYPE_BEST_EFFORT`]: what carries it keeps its ends and its order.
+    Message,
 }
 
 /// The addresses of a stream's packets.
@@ -83,14 +95,15 @@ struct Talker {
     /// When its next message is due.
     due: LocalTime,
     sequence: u64,
-    /// The datagram that is being sent, and where its next fragment begins; behind its end if all of it has left.
+    /// The datagram or message that is being sent, and where its next fragment begins; behind its end if all of it has left.
     datagram: Vec<u8>,
     next: usize,
 }
 
 struct Listener {
     config: UdpListener,
-    collector: Collector,
+    /// Of datagrams.
+    collector: Option<Collector>,
     seen: Seen,
 }
 
@@ -101,12 +114,15 @@ impl UdpStation {
             pace: Pace::new(config.pace, config.stream.0),
             due: LocalTime::ZERO,
             sequence: 0,
-            next: config.cut.datagram_len,
-            datagram: vec![0; config.cut.datagram_len],
+            next: config.len(),
+            datagram: vec![0; config.len()],
             config,
         };
         let listener = |config: UdpListener| Listener {
-            collector: Collector::new(config.cut, config.timeout),
+            collector: match config.framing {
+                Framing::Datagram(cut) => Some(Collector::new(cut, config.timeout)),
+                Framing::Message => None,
+            },
             seen: Seen::default(),
             config,
         };
@@ -129,7 +145,16 @@ impl UdpStation {
             Some(index)
         })?;
         let talker = &mut self.talkers[index];
-        let cut = talker.config.cut;
+        let Framing::Datagram(cut) = talker.config.framing else {
+            let len = talker.write_message(self.node, buffer);
+            return Some(Output::Transmit(Transmit {
+                port: PORT,
+                priority: Priority(0),
+                launch_at: now,
+                len,
+                token: None,
+            }));
+        };
         let (offset, len) = (talker.next, cut.len_at(talker.next));
         talker.next += len;
         let identification = (talker.sequence - 1) as u16;
@@ -154,12 +179,15 @@ impl UdpStation {
         let (due, sequence) = (talker.due, talker.sequence);
         talker.due = due + talker.pace.step();
         talker.sequence += 1;
-        let message = &mut talker.datagram[udp::HEADER_LEN..];
+        let is_datagram = matches!(talker.config.framing, Framing::Datagram(_));
+        let message = &mut talker.datagram[if is_datagram { udp::HEADER_LEN } else { 0 }..];
         TestBedHeader { stream, sequence: sequence as u32 }.emit(message);
         let filled = talker.config.fill.len().min(message.len() - TestBedHeader::LEN);
         message[TestBedHeader::LEN..TestBedHeader::LEN + filled].copy_from_slice(&talker.config.fill[..filled]);
-        udp::emit(&mut talker.datagram);
-        udp::fill_checksum(&mut talker.datagram, ends(node, stream));
+        if is_datagram {
+            udp::emit(&mut talker.datagram);
+            udp::fill_checksum(&mut talker.datagram, ends(node, stream));
+        }
         talker.next = 0;
         self.base.push(Event { value: (now - due).as_ps(), ..Event::of(EventKind::Sent, stream, sequence) });
     }
@@ -188,6 +216,9 @@ impl UdpStation {
 
     fn take(&mut self, rx_at: LocalTime, bytes: &[u8]) -> Result<(StreamId, Taken), (StreamId, DiscardReason)> {
         let of_none = |reason| (StreamId::NONE, reason);
+        if let Some(message) = message(bytes) {
+            return self.take_message(message);
+        }
         let packet = Packet::in_frame(bytes).ok_or(of_none(DiscardReason::UnknownStream))?;
         let packet = packet.map_err(|error| of_none(error.into()))?;
         let is_its = |listener: &&mut Listener| {
@@ -197,7 +228,8 @@ impl UdpStation {
         };
         let listener = self.listeners.iter_mut().find(is_its).ok_or(of_none(DiscardReason::UnknownStream))?;
         let stream = listener.config.stream;
-        let collected = listener.collector.take(rx_at, &packet).map_err(|reason| (stream, reason))?;
+        let collector = listener.collector.as_mut().ok_or((stream, DiscardReason::UnknownStream))?;
+        let collected = collector.take(rx_at, &packet).map_err(|reason| (stream, reason))?;
         let began = (packet.offset == 0 && packet.more_fragments && collected != Collected::Nothing)
             .then(|| number(packet.data))
             .flatten();
@@ -208,10 +240,20 @@ impl UdpStation {
         Ok((stream, Taken { began, whole }))
     }
 
+    /// A message that came whole over a connection.
+    fn take_message(&mut self, message: &[u8]) -> Result<(StreamId, Taken), (StreamId, DiscardReason)> {
+        let header = TestBedHeader::parse(message).map_err(|error| (StreamId::NONE, error.into()))?;
+        let is_its = |listener: &&mut Listener| {
+            listener.config.stream == header.stream && listener.config.framing == Framing::Message
+        };
+        let listener = self.listeners.iter_mut().find(is_its).ok_or((StreamId::NONE, DiscardReason::UnknownStream))?;
+        Ok((header.stream, Taken { began: None, whole: Some(listener.number(header.sequence.into())) }))
+    }
+
     /// Gives up what has waited too long. False if nothing has.
     fn give_up(&mut self, now: LocalTime) -> bool {
         let overdue = self.listeners.iter_mut().find_map(|listener| {
-            let first = listener.collector.give_up(now)?;
+            let first = listener.collector.as_mut()?.give_up(now)?;
             Some((listener.config.stream, first.as_deref().and_then(number)))
         });
         // Of one whose first packet has not come nobody can say which it is; what lost that has told of it.
@@ -241,8 +283,46 @@ impl Listener {
         if header.stream != stream {
             return Err((sequence, DiscardReason::UnknownStream));
         }
+        self.number(sequence)
+    }
+
+    /// The number of a message if it is the first of that number.
+    fn number(&mut self, sequence: u64) -> Result<u64, (u64, DiscardReason)> {
         if self.seen.take(sequence) { Ok(sequence) } else { Err((sequence, DiscardReason::CopyEliminated)) }
     }
+}
+
+impl UdpTalker {
+    /// What is sent of a message, the header of UDP included where it has one `[byte]`.
+    fn len(&self) -> usize {
+        match self.framing {
+            Framing::Datagram(cut) => cut.datagram_len,
+            Framing::Message => self.fill.len().max(TestBedHeader::LEN),
+        }
+    }
+}
+
+impl Talker {
+    /// Writes the message as a frame of its own to the front of `buffer`; returns its length `[byte]`, 0 if there is no room.
+    fn write_message(&mut self, node: NodeId, buffer: &mut [u8]) -> usize {
+        self.next = self.datagram.len();
+        let len = HEADER_LEN + self.datagram.len();
+        let Some(frame) = buffer.get_mut(..len) else { return 0 };
+        let header = Header {
+            destination: virtual_link::stream_address(self.config.stream),
+            source: virtual_link::station_address(node),
+            type_or_length: TypeOrLength::EtherType(ETHERTYPE_BEST_EFFORT),
+        };
+        header.emit(frame);
+        frame[HEADER_LEN..].copy_from_slice(&self.datagram);
+        len
+    }
+}
+
+/// The message in a frame of its own.
+fn message(frame: &[u8]) -> Option<&[u8]> {
+    let is_one = frame.get(HEADER_LEN - 2..HEADER_LEN)? == ETHERTYPE_BEST_EFFORT.to_be_bytes();
+    is_one.then(|| &frame[HEADER_LEN..])
 }
 
 /// The number at the front of a datagram, checked or not.
@@ -300,7 +380,7 @@ impl Node for UdpStation {
             return output;
         }
         let dues = self.talkers.iter().map(|talker| talker.due);
-        let deadlines = self.listeners.iter().filter_map(|listener| listener.collector.deadline());
+        let deadlines = self.listeners.iter().filter_map(|listener| listener.collector.as_ref()?.deadline());
         Output::Timeout(dues.chain(deadlines).min())
     }
 

@@ -19,14 +19,19 @@ fn sender() -> UdpStation {
         stream: STREAM,
         phase: Duration::ZERO,
         pace: PaceConfig::Period(Duration::from_ms(10)),
-        cut: cut(),
+        framing: Framing::Datagram(cut()),
         fill: vec![0x5a; LEN],
     };
     UdpStation::new(UdpStationConfig { node: SENDER, talkers: vec![talker], listeners: Vec::new() })
 }
 
 fn receiver() -> UdpStation {
-    let listener = UdpListener { stream: STREAM, sender: SENDER, cut: cut(), timeout: Duration::from_ms(50) };
+    let listener = UdpListener {
+        stream: STREAM,
+        sender: SENDER,
+        framing: Framing::Datagram(cut()),
+        timeout: Duration::from_ms(50),
+    };
     let mut station =
         UdpStation::new(UdpStationConfig { node: NodeId(1), talkers: Vec::new(), listeners: vec![listener] });
     station.handle_input(at(0), Input::Command(Command::Start)).unwrap();
@@ -155,4 +160,44 @@ proptest! {
         once.dedup();
         prop_assert_eq!(once.len(), delivered.len());
     }
+}
+
+#[test]
+fn a_message_over_a_connection_is_one_frame_and_is_delivered_once() {
+    let framing = Framing::Message;
+    let talker = UdpTalker {
+        stream: STREAM,
+        phase: Duration::ZERO,
+        pace: PaceConfig::Period(Duration::from_ms(10)),
+        framing,
+        fill: vec![0x5a; 100_000],
+    };
+    let listener = UdpListener { stream: STREAM, sender: SENDER, framing, timeout: Duration::ZERO };
+    let station = |node, talkers, listeners| UdpStation::new(UdpStationConfig { node, talkers, listeners });
+    let mut sender = station(SENDER, vec![talker], Vec::new());
+    let mut receiver = station(NodeId(1), Vec::new(), vec![listener]);
+    for station in [&mut sender, &mut receiver] {
+        station.handle_input(at(0), Input::Command(Command::Start)).unwrap();
+    }
+    let mut buffer = vec![0; 100_100];
+    let sent = loop {
+        match sender.poll_output(at(0), &mut buffer) {
+            Output::Transmit(transmit) => break buffer[..transmit.len].to_vec(),
+            Output::Event(_) => {}
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(sent.len(), HEADER_LEN + 100_000);
+    while let Output::Event(event) = sender.poll_output(at(0), &mut buffer) {
+        assert_eq!((event.kind, event.sequence), (EventKind::Sent, 0));
+    }
+    assert!(matches!(sender.poll_output(at(0), &mut buffer), Output::Timeout(Some(_))), "one frame is all of it");
+    let copy = EventKind::Discarded(DiscardReason::CopyEliminated);
+    assert_eq!(told(&mut receiver, at(1), &[&sent, &sent]), [(EventKind::Delivered, 0), (copy, 0)]);
+    // Nobody is meant by a message of another stream, or by what is too short for one.
+    let mut strange = sent.clone();
+    strange[HEADER_LEN..HEADER_LEN + 2].copy_from_slice(&7u16.to_be_bytes());
+    let none = (EventKind::Discarded(DiscardReason::UnknownStream), 0);
+    let short = (EventKind::Discarded(DiscardReason::TooShort), 0);
+    assert_eq!(told(&mut receiver, at(1), &[&strange, &sent[..HEADER_LEN + 4].to_vec()]), [none, short]);
 }

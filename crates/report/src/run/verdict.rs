@@ -6,7 +6,7 @@ use chronoseal_results::{
     StreamSummary,
 };
 
-use super::group;
+use super::{group, programs};
 use crate::document::Verdict;
 use crate::word::Word;
 
@@ -17,6 +17,8 @@ pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     let key = group::answer(meta, summary);
     let (deadlines, forged) = (summary.deadlines_held(), summary.forged_accepted());
     let mut text = key.as_ref().map_or_else(String::new, |(_, text)| format!("{text}; "));
+    let programs = programs::failed(meta);
+    text += &programs.first().map_or_else(String::new, |first| format!("{first}; "));
     text += &on_deadlines(summary);
     text += &on_exceptions(summary, deadlines);
     text += &on_attacks(summary, deadlines);
@@ -26,7 +28,7 @@ pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     let is_keyed = key.is_none_or(|(is_keyed, _)| is_keyed);
     let word = match deadlines && is_keyed {
         false => Word::Failed,
-        true if forged > 0 => Word::Failed,
+        true if forged > 0 || !programs.is_empty() => Word::Failed,
         true if summary.interrupted || summary.unjudged().next().is_some() => Word::NotChecked,
         true => Word::Held,
     };
@@ -209,6 +211,7 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
             "{delivered} frames with a deadline were delivered in time; {failed} were late, missing, lost or thrown away after start-up."
         ));
     }
+    points.extend(programs::failed(meta).into_iter().skip(1).map(|text| format!("Also, {text}.")));
     points.extend(failed_clocks(summary).skip(1).take(NAMED_MAX).map(|clock| format!("Also, {}.", what_failed(clock))));
     if failed_clocks(summary).next().is_some() {
         points.extend(imprecise(summary).map(|text| format!("Also, {text}.")));

@@ -32,7 +32,7 @@ pub(crate) fn run(engine: Engine, scenario: &Scenario) -> Option<Run> {
         return Some(simulate(&prepared, true, &mut |_| true).unwrap());
     }
     let (no_fifo, placement) = (true, Some(Placement::Free));
-    let options = LiveOptions { no_fifo, capture: true, placement, ..LiveOptions::default() };
+    let options = LiveOptions { no_fifo, capture: true, programs: true, placement, ..LiveOptions::default() };
     let refusal = match measure(&prepared, scenario.texts(), &options, &AtomicBool::new(false)) {
         Ok(run) => return Some(run),
         Err(MeasureError::Live(LiveError::Start(error))) => error.to_string(),

@@ -41,6 +41,7 @@ length = "64B"
 pub(crate) fn run_all() {
     losses_are_those_of_the_simulator();
     a_message_that_comes_twice_is_delivered_once();
+    nothing_is_lost_on_a_connection_over_a_link_that_loses();
 }
 
 fn rows(engine: Engine, laws: &str) -> Option<RunRows> {
@@ -75,4 +76,42 @@ fn a_message_that_comes_twice_is_delivered_once() {
     assert!(copies(&simulated) > 20, "{}", copies(&simulated));
     assert_eq!(copies(&simulated), copies(&live));
     assert_eq!(ends(&simulated), ends(&live));
+}
+
+/// An image to two receivers, each over a connection, and datagrams of the same sender beside it.
+fn nothing_is_lost_on_a_connection_over_a_link_that_loses() {
+    const IMAGE: &str = "
+[[nodes]]
+name = \"logger\"
+clock = \"ideal\"
+[[streams]]
+name = \"image\"
+from = \"robot\"
+to = [\"station\", \"logger\"]
+period = \"100ms\"
+length = \"300kB\"
+air = { transport = \"tcp\" }
+";
+    const LAWS: &str =
+        "rate = \"1Gbit/s\"\nqueue = \"5000 frames\"\nloss = { independent = \"1%\" }\norder = \"strict\"";
+    let laws = format!("{LAWS}\ndelay = {{ uniform = {{ min = \"0us\", max = \"500us\" }} }}");
+    let text = SCENARIO.replace("LAWS", &laws) + IMAGE;
+    let Some(run) = engines::run(Engine::Live, &load(&text, &NoFiles)) else { return };
+    let ends = |stream: u16, early: bool| {
+        let is_early = move |row: &&FrameRow| row.sent_at.is_some_and(|at| at.since_zero().as_ms_f64() < 500.0);
+        run.rows.frames.iter().filter(move |row| row.stream == StreamId(stream) && (!early || is_early(row)))
+    };
+    // Packets are lost, messages are not: each of the five that had time to be repeated came to both.
+    let lost = ends(0, false).filter(|row| row.outcome == Outcome::Discarded(DiscardReason::LostOnLink)).count();
+    assert!(lost > 0, "the link loses packets");
+    let came: Vec<u64> =
+        ends(2, true).filter(|row| row.outcome == Outcome::Delivered).map(|row| row.sequence).collect();
+    assert_eq!(came, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4], "{came:?}");
+    // What has not come yet is on its way, and nothing is without an end.
+    let open = ends(2, false).filter(|row| row.outcome == Outcome::Unaccounted).count();
+    assert_eq!(run.rows.on_way.iter().filter(|row| row.stream == StreamId(2)).count(), open);
+    assert!(run.summary.streams.iter().all(|stream| stream.unaccounted == 0), "{:?}", run.summary.streams);
+    let latency = ends(2, true).filter_map(FrameRow::latency).min().expect("some came");
+    // 300 kB twice at 1 Gbit/s, the second waiting for nobody but its packets.
+    assert!(latency > chronoseal_core::Duration::from_us(2_400), "{latency}");
 }

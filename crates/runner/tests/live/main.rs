@@ -14,6 +14,7 @@ mod engines;
 mod gateways;
 mod links;
 mod patience;
+mod programs;
 mod radio;
 mod segmented;
 #[path = "../street.rs"]
@@ -27,14 +28,18 @@ fn main() -> ExitCode {
     if argument.as_deref() == Some("agent") {
         return engines::agent_main();
     }
+    if argument.as_deref() == Some(programs::PROGRAM) {
+        return programs::main(&std::env::args().skip(2).collect::<Vec<_>>());
+    }
     let wanted = argument.filter(|argument| !argument.starts_with('-')).unwrap_or_default();
-    let parts: [(&str, fn()); 8] = [
+    let parts: [(&str, fn()); 9] = [
         ("attacks", attacks::run_all),
         ("bridges", bridges::run_all),
         ("classes", classes::run_all),
         ("collected", collected::run_all),
         ("gateways", gateways::run_all),
         ("links", links::run_all),
+        ("programs", programs::run_all),
         ("radio", radio::run_all),
         ("segmented", segmented::run_all),
     ];

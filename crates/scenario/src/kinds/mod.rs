@@ -174,6 +174,8 @@ pub struct Rules {
     pub has_timing_fidelity: bool,
     /// True if its frames can pass a host interface between a node's network interface and its application.
     pub has_host_interfaces: bool,
+    /// True if nodes on it can run programs of others, which speak through the kernel.
+    pub has_programs: bool,
     /// True if nodes on it are stations that a table of theirs describes.
     pub has_stations: bool,
     /// True if gateways can put PDUs of several streams into one frame on it.
@@ -195,6 +197,7 @@ impl Default for Rules {
             replays_traffic: false,
             has_timing_fidelity: true,
             has_host_interfaces: false,
+            has_programs: false,
             has_stations: false,
             collects: false,
         }

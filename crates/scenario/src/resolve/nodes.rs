@@ -1,9 +1,10 @@
 //! Stations.
 
 use chronoseal_core::random::{self, Purpose, uniform_i64};
-use chronoseal_core::{Bytes, Duration, Ppm};
+use chronoseal_core::{Bytes, Duration, NodeId, Ppm};
 use chronoseal_media::host::HostConfig;
-use chronoseal_plan::{ClockPlan, GatewayPlan, NodePlan, PlatformId, PlatformPlan, SegmentId, TaskPlan};
+use chronoseal_plan::{ClockPlan, GatewayPlan, NodePlan, PlatformId, PlatformPlan, ProgramPlan, SegmentId, TaskPlan};
+use chronoseal_wire::virtual_link::station_ip;
 
 use crate::kinds::ethernet::divisors_help;
 use crate::kinds::{Context, Cycle, Segment};
@@ -12,7 +13,7 @@ use crate::problem::Code;
 use crate::quantity::Frames;
 use crate::shape::shortened;
 use crate::source::at;
-use crate::spec::{ClockSpec, HostInterfaceSpec, NodeSpec};
+use crate::spec::{ClockSpec, HostInterfaceSpec, NodeSpec, ProgramSpec};
 
 impl Context<'_> {
     /// The stations, without what depends on the kinds of their segments.
@@ -36,6 +37,7 @@ impl Context<'_> {
                 tasks: Vec::new(),
                 address: 0,
                 gateway: self.gateway(i, spec, &interfaces),
+                program: spec.program.as_ref().and_then(|spec| self.program(i, spec)),
                 interfaces,
             });
         }
@@ -112,6 +114,33 @@ impl Context<'_> {
         Some(GatewayPlan { delay, queue_len_max: queue.0 as usize, reboot, bridges: Vec::new() })
     }
 
+    /// A program, with addresses in the places of `{node}`.
+    fn program(&mut self, node: usize, spec: &ProgramSpec) -> Option<ProgramPlan> {
+        let path = at!["nodes", node, "program", "from"];
+        let from = self.within(path, "the start of the program", spec.from.0, Duration::ZERO, DURATION_MAX);
+        let names: Vec<&str> = self.spec.nodes.iter().map(|spec| spec.name.as_str()).collect();
+        let mut command = Vec::new();
+        for (k, word) in spec.run.iter().enumerate() {
+            match with_addresses(word, &names) {
+                Ok(word) => command.push(word),
+                Err(name) => {
+                    let path = at!["nodes", node, "program", "run", k];
+                    self.find(&name, &names, path, "node", "nodes");
+                }
+            }
+        }
+        if spec.run.first().is_none_or(String::is_empty) {
+            self.report(
+                Code::MissingKey,
+                at!["nodes", node, "program", "run"],
+                "the program of a node has no name",
+                "nothing to run",
+                "write the program and its arguments, `run = [\"iperf3\", \"-s\"]`",
+            );
+        }
+        Some(ProgramPlan { command, from })
+    }
+
     /// What of the stations depends on the kinds of their segments: names, addresses, tasks.
     pub(super) fn judge_nodes(&mut self, nodes: &mut [NodePlan], segments: &[Segment<'_>]) {
         self.free_names(segments);
@@ -130,6 +159,7 @@ impl Context<'_> {
                     spec.host_interface.is_some() && !has(|rules| rules.has_host_interfaces),
                     "are Ethernets",
                 ),
+                ("program", spec.program.is_some() && !has(|rules| rules.has_programs), "are lossy links"),
                 ("station", spec.station.is_some() && !has(|rules| rules.has_stations), "have stations"),
                 ("tasks", !spec.tasks.is_empty() && cycles.is_empty(), "have a cycle that tasks are scheduled in"),
             ];
@@ -176,6 +206,7 @@ impl Context<'_> {
                 address: 0,
                 interfaces: vec![segment.id],
                 gateway: None,
+                program: None,
             }));
             segment.brought = first as u16..nodes.len() as u16;
         }
@@ -334,5 +365,45 @@ impl Context<'_> {
             format!("the period {period} of task `{task}` does not divide the cluster cycle {}", cycle.length),
             divisors_help(period, cycle.length),
         );
+    }
+}
+
+/// A word of a command with the address of a node in the place of each `{name}`, and a brace for each `{{` and `}}`; or the name that no
+/// node has.
+fn with_addresses(word: &str, names: &[&str]) -> Result<String, String> {
+    let mut written = String::new();
+    let mut rest = word;
+    while let Some(at) = rest.find(['{', '}']) {
+        let (before, from) = rest.split_at(at);
+        written += before;
+        rest = if let Some(doubled) = from.strip_prefix("{{").or_else(|| from.strip_prefix("}}")) {
+            written.push_str(&from[..1]);
+            doubled
+        } else {
+            let inner = from[1..].split_once('}').filter(|_| from.starts_with('{'));
+            let (name, behind) = inner.ok_or_else(|| from.to_owned())?;
+            let node = names.iter().position(|known| *known == name).ok_or_else(|| name.to_owned())?;
+            written += &station_ip(NodeId(node as u16)).map(|byte| byte.to_string()).join(".");
+            behind
+        };
+    }
+    Ok(written + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_in_braces_is_the_address_of_its_node() {
+        let names = ["robot", "station"];
+        let address = station_ip(NodeId(1)).map(|byte| byte.to_string()).join(".");
+        let of = |word| with_addresses(word, &names);
+        assert_eq!(of("udp://{station}:7400"), Ok(format!("udp://{address}:7400")));
+        assert_eq!(of("{{\"a\": 1}}"), Ok("{\"a\": 1}".into()));
+        assert_eq!(of("plain"), Ok("plain".into()));
+        assert_eq!(of("{nobody}"), Err("nobody".into()));
+        assert_eq!(of("{station"), Err("{station".into()));
+        assert_eq!(of("station}"), Err("}".into()));
     }
 }

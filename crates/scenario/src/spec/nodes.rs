@@ -45,10 +45,25 @@ pub struct NodeSpec {
     /// What a received frame passes between the network interface and the application. Default: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_interface: Option<HostInterfaceSpec>,
+    /// A program of your own, or of others, that speaks on its segment: a lossy link. Live runs only, and with `--programs` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramSpec>,
     /// What it does beside its frames.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = TASKS_MAX))]
     pub tasks: Vec<TaskSpec>,
+}
+
+/// A program that a node runs, in a network of its own: its interface has the node's address, and all that it sends goes over the segment.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramSpec {
+    /// The program and its arguments. `{name}` in one of them is the address of the node of this name; a brace is written twice.
+    #[schemars(length(min = 1, max = WORDS_MAX))]
+    pub run: Vec<String>,
+    /// When it is started. Default: 0s.
+    #[serde(default = "zero")]
+    pub from: Quantity<Duration>,
 }
 
 /// What takes received frames from the network interface to the application: one after the other, none interrupted, the

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, Rate};
 use chronoseal_media::link::{DelayLaw, Loss, Order};
-use chronoseal_plan::{Link, Plan, SegmentId};
+use chronoseal_plan::{Link, LinkTransport, Plan, ProgramPlan, SegmentId};
 use chronoseal_scenario::{Code, FileError, Files, load};
 
 use super::support::{changed, plan, refused};
@@ -41,6 +41,16 @@ fn a_profile_is_what_others_have_emulated_and_each_key_takes_the_place_of_its_pa
     let (_, _, hop, facet) = link(&wifi).streams().next().expect("one");
     assert_eq!((facet.cut.fragments(), hop.frame_len, hop.class), (7, 9042, "udp"));
 
+    let image = changed("image", WIFI, "length = \"9kB\"", "length = \"1400kB\"\nair = { transport = \"tcp\" }");
+    let connected = plan(&image);
+    let (_, stream, hop, facet) = link(&connected).streams().next().expect("one");
+    assert_eq!((stream.length, hop.class, facet.transport), (1_400_000, "tcp", LinkTransport::Tcp));
+
+    let run = "name = \"station\"\nprogram = { run = [\"ping\", \"{robot}\"], from = \"1s\" }";
+    let program = plan(&changed("program", WIFI, "name = \"station\"", run)).nodes[1].program.clone();
+    let command = ["ping", "10.0.0.1"].map(str::to_owned).to_vec();
+    assert_eq!(program, Some(ProgramPlan { command, from: Duration::from_s(1) }));
+
     let written = "profile = \"wifi\"\nrate = \"10Mbit/s\"\nqueue = \"5 frames\"\norder = \"strict\"\nduplicate = \"1%\"\n\
                    loss = { gilbert_elliott = { to_bad = \"1%\", to_good = \"25%\" } }\ndelay = { constant = \"2ms\" }";
     let other = plan(&changed("keys", WIFI, "profile = \"wifi\"", written));
@@ -62,10 +72,24 @@ fn what_a_link_cannot_do_is_refused_with_what_helps() {
         ("file", "profile = \"wifi\"", "delay = { recorded = \"none.txt\" }", Code::BadRecording),
         ("long", "length = \"9kB\"", "length = \"66kB\"", Code::FrameTooLong),
         ("unused", "length = \"9kB\"", "length = \"90B\"\nair = { reassembly_timeout = \"1s\" }", Code::OutOfRange),
+        ("connection", "length = \"9kB\"", "length = \"11MB\"\nair = { transport = \"tcp\" }", Code::FrameTooLong),
+        ("transport", "length = \"9kB\"", "length = \"9kB\"\nair = { transport = \"sctp\" }", Code::UnknownValue),
+        (
+            "for good",
+            "length = \"9kB\"",
+            "length = \"9kB\"\nair = { transport = \"tcp\", reassembly_timeout = \"1s\" }",
+            Code::OutOfRange,
+        ),
     ];
     for (name, old, new, code) in cases {
         refused(name, "wifi.toml", &changed(name, WIFI, old, new), code);
     }
+    let program = |written: &str| {
+        changed("program", WIFI, "name = \"station\"", &format!("name = \"station\"\nprogram = {written}"))
+    };
+    refused("nobody", "wifi.toml", &program("{ run = [\"ping\", \"{nobody}\"] }"), Code::UnknownName);
+    refused("nothing", "wifi.toml", &program("{ run = [] }"), Code::MissingKey);
+    refused("never", "wifi.toml", &program("{ run = [\"true\"], from = \"-1s\" }"), Code::OutOfRange);
     let sealed = changed("seal", WIFI, "length = \"9kB\"", "length = \"9kB\"\nprotection = \"mac\"")
         + "[[protections]]\nname = \"mac\"\nhmac = { hash = \"sha-256\", tag = \"16B\", freshness = { truncated = \"2B\" } }\n";
     refused("seal", "wifi.toml", &sealed, Code::NotYet);

@@ -11,11 +11,15 @@ use crate::clock::{RunClock, SPIN, is_ready, readable};
 use crate::log::AgentLog;
 use crate::message::{self, Step, ToAgent};
 
+/// Nobody connects any more so long before the run begins.
+const CONNECT_UNTIL: Duration = Duration::from_ms(5);
+
 /// A busy agent looks at its control socket this often.
 const CONTROL_EVERY: Duration = Duration::from_ms(5);
 
 pub(super) fn run(control: &UnixStream, members: Vec<Member>, clock: RunClock) -> Result<Vec<AgentLog>, Failure> {
     let mut driver = Driver { clock, members };
+    driver.connect()?;
     driver.clock.wait_until(SimTime::ZERO);
     driver.members.iter_mut().try_for_each(Member::start)?;
     driver.turns(control)?;
@@ -28,6 +32,24 @@ struct Driver {
 }
 
 impl Driver {
+    /// Connections are made before the run begins, as long as there is time for it; one that takes longer comes to stand later.
+    fn connect(&mut self) -> Result<(), Failure> {
+        self.members.iter_mut().try_for_each(Member::dial)?;
+        while self.clock.now() < SimTime::ZERO - CONNECT_UNTIL {
+            let mut all = true;
+            for member in &mut self.members {
+                all &= member.connect()?;
+            }
+            if all {
+                break;
+            }
+            let ports = self.members.iter().flat_map(Member::ports).map(AsFd::as_fd);
+            let mut descriptors: Vec<_> = ports.map(readable).collect();
+            self.clock.poll_until(&mut descriptors, Some(SimTime::ZERO - CONNECT_UNTIL));
+        }
+        Ok(())
+    }
+
     /// Runs until the controller asks for the logs.
     fn turns(&mut self, control: &UnixStream) -> Result<(), Failure> {
         let mut look_at_control = SimTime::ZERO;

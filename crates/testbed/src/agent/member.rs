@@ -7,12 +7,17 @@ use chronoseal_core::{
     Work,
 };
 
+use chronoseal_wire::ethernet::HEADER_LEN;
+use chronoseal_wire::test_bed_header::TestBedHeader;
+
 use super::Failure;
-use super::launch::LaunchQueue;
+use super::launch::{Launch, LaunchQueue};
 use super::port::{Incoming, Port};
+use super::program::Running;
 use crate::clock::RunClock;
+use crate::connection::Connections;
 use crate::end::{Fate, NoticeOf};
-use crate::log::{AgentLog, EventRecord, ReceivedRecord, SentRecord};
+use crate::log::{AgentLog, ConnectedSent, EventRecord, ReceivedRecord, SentRecord};
 use crate::message::{MemberSetup, Step};
 
 /// Frames taken from one port before the others and the timers get their turn.
@@ -36,6 +41,8 @@ pub(super) struct Member {
     /// When it is told to stop; `None` once it was.
     stop_at: Option<SimTime>,
     log: AgentLog,
+    /// The program that it runs beside.
+    program: Option<Running>,
     /// What it sends is written here, and what it gets is read into the other.
     buffer: Vec<u8>,
     incoming: Vec<u8>,
@@ -64,6 +71,7 @@ impl Member {
             wake_at: None,
             stop_at: Some(SimTime::ZERO + duration),
             log: AgentLog::with_room(records),
+            program: setup.program.clone().map(|program| Running::new(program, clock)),
             buffer: vec![0; frame_len_max],
             incoming: vec![0; frame_len_max],
         }
@@ -83,6 +91,9 @@ impl Member {
             self.handle(Input::Timeout)?;
             busy = true;
         }
+        if let Some(program) = &mut self.program {
+            program.turn(self.clock.now());
+        }
         if self.stop_at.is_some_and(|at| at <= self.clock.now()) {
             self.stop()?;
             busy = true;
@@ -93,7 +104,24 @@ impl Member {
     /// When something is due if nothing comes in before.
     pub(super) fn next_at(&self) -> Option<SimTime> {
         let wake_at = self.wake_at.map(|at| self.oscillator.sim(at));
-        [wake_at, self.launches.next_at(), self.stop_at].into_iter().flatten().min()
+        let program_at = self.program.as_ref().and_then(Running::next_at);
+        [wake_at, self.launches.next_at(), self.stop_at, program_at].into_iter().flatten().min()
+    }
+
+    /// Begins to connect to those it sends to over connections.
+    pub(super) fn dial(&mut self) -> Result<(), Failure> {
+        let mut connections = self.ports.iter_mut().filter_map(Port::connections);
+        connections.try_for_each(Connections::dial).map_err(Failure::at(Step::Run))
+    }
+
+    /// Goes on connecting. True if all its connections stand.
+    pub(super) fn connect(&mut self) -> Result<bool, Failure> {
+        let mut all = true;
+        for connections in self.ports.iter_mut().filter_map(Port::connections) {
+            connections.turn().map_err(Failure::at(Step::Run))?;
+            all &= connections.missing().next().is_none();
+        }
+        Ok(all)
     }
 
     pub(super) fn ports(&self) -> &[Port] {
@@ -103,6 +131,7 @@ impl Member {
     /// What it wrote down, when the run is over.
     pub(super) fn into_log(mut self) -> AgentLog {
         self.log.dropped = self.ports.iter().map(Port::dropped).sum();
+        self.log.program = self.program.take().map(|program| program.stop(&mut self.log));
         self.log
     }
 
@@ -148,6 +177,10 @@ impl Member {
                 self.handle(Input::Frame { port, rx_at: self.oscillator.local(at), bytes })?;
                 let (verdict, told) = self.log.verdicts_from(first_event);
                 let (hash, len) = (self.ports[index].hash(bytes), received.len as u32);
+                if self.ports[index].is_connected(bytes) {
+                    self.log.connected_received.extend(verdict.map(|verdict| (verdict, len)));
+                    continue;
+                }
                 // One record for each frame the node was given, in order: their numbers are those of its inputs.
                 self.log.received.push(ReceivedRecord { at_ps: at.as_ps(), port: port.0, hash, len, verdict, told });
                 self.send_due();
@@ -248,9 +281,11 @@ impl Member {
         while let Some(launch) = self.launches.pop_due(self.clock.now()) {
             any = true;
             let at = self.clock.now();
-            let to = self.ports.get(launch.port.index()).filter(|port| port.send(launch.bytes()).is_ok());
-            let sent = to.is_some();
-            if let Some(to) = to {
+            let port = self.ports.get_mut(launch.port.index());
+            let (sent, to) = port.map_or((false, None), |port| (port.send(launch.bytes()).is_ok(), Some(&*port)));
+            if let Some(message) = to.and_then(|to| connected(to, &launch)) {
+                self.log.connected_sent.push(ConnectedSent { at_ps: at.as_ps(), is_refused: !sent, ..message });
+            } else if let Some(to) = to.filter(|_| sent) {
                 let (hash, len) = (to.hash(launch.bytes()), launch.bytes().len() as u32);
                 let (port, attack, origins, parts) = (launch.port.0, launch.attack, launch.origins, launch.parts);
                 self.log.sent.push(SentRecord { at_ps: at.as_ps(), port, hash, len, attack, origins, parts });
@@ -270,4 +305,17 @@ impl Member {
         }
         any
     }
+}
+
+/// The record of a message that goes over connections, if a launch is one.
+fn connected(port: &Port, launch: &Launch) -> Option<ConnectedSent> {
+    let message = launch.bytes().get(HEADER_LEN..).filter(|_| port.is_connected(launch.bytes()))?;
+    let TestBedHeader { stream, sequence } = TestBedHeader::parse(message).ok()?;
+    Some(ConnectedSent {
+        at_ps: 0,
+        stream: stream.0,
+        sequence: sequence.into(),
+        len: launch.bytes().len() as u32,
+        is_refused: false,
+    })
 }

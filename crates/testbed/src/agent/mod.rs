@@ -4,6 +4,7 @@ mod driver;
 mod launch;
 mod member;
 mod port;
+mod program;
 mod setup;
 
 use std::os::fd::AsFd;

@@ -7,16 +7,17 @@ use chronoseal_core::node::FRAME_LEN_MAX;
 use nix::errno::Errno;
 
 use crate::can::interface::{CanInterface, Heard};
+use crate::connection::{Connections, is_message};
 use crate::end::{Fate, NOTICE_LEN, NoticeOf, read_notice};
 use crate::log::hash_of;
-use crate::socket::{MESSAGE_LEN_MAX, Piece, UdpPort, piece};
+use crate::socket::{Piece, SocketPort, piece};
 use crate::sys::{PacketSocket, Received};
 
 pub(super) enum Port {
     /// A network interface of its own: Ethernet frames.
     Packet(PacketSocket),
-    /// A UDP socket of the kernel: whole messages.
-    Socket(UdpPort),
+    /// Sockets of the kernel: whole messages.
+    Socket(SocketPort),
     /// A socket pair to the emulator: CAN frames, and what became of those that were sent.
     Local(OwnedFd),
     /// A CAN interface of the kernel.
@@ -34,7 +35,7 @@ pub(super) enum Incoming {
 impl Port {
     /// What comes next, or `None` if there is nothing yet. Only packet sockets come with the kernel's receive time.
     /// `is_told` if word of frames that were sent comes in here.
-    pub(super) fn receive(&self, buffer: &mut [u8], is_told: bool) -> io::Result<Option<Incoming>> {
+    pub(super) fn receive(&mut self, buffer: &mut [u8], is_told: bool) -> io::Result<Option<Incoming>> {
         let received = |len| Incoming::Frame(Received { len, realtime_ns: None });
         match self {
             Self::Packet(socket) => Ok(socket.receive(buffer)?.map(Incoming::Frame)),
@@ -60,7 +61,7 @@ impl Port {
     /// The longest frame that its node gives or gets `[byte]`.
     pub(super) fn frame_len_max(&self) -> usize {
         match self {
-            Self::Socket(_) => MESSAGE_LEN_MAX,
+            Self::Socket(socket) => socket.frame_len_max(),
             Self::Packet(_) | Self::Local(_) | Self::Can(_) => FRAME_LEN_MAX,
         }
     }
@@ -76,7 +77,20 @@ impl Port {
         }
     }
 
-    pub(super) fn send(&self, frame: &[u8]) -> io::Result<()> {
+    /// True for a message that no frame on the wire stands for, so that only both ends can say what became of it.
+    pub(super) fn is_connected(&self, frame: &[u8]) -> bool {
+        matches!(self, Self::Socket(_)) && is_message(frame)
+    }
+
+    /// Its connections, if it has any.
+    pub(super) fn connections(&mut self) -> Option<&mut Connections> {
+        match self {
+            Self::Socket(socket) => socket.connections(),
+            Self::Packet(_) | Self::Local(_) | Self::Can(_) => None,
+        }
+    }
+
+    pub(super) fn send(&mut self, frame: &[u8]) -> io::Result<()> {
         match self {
             Self::Packet(socket) => socket.send(frame),
             Self::Socket(socket) => socket.send(frame),

@@ -10,7 +10,7 @@ use super::port::Port;
 use crate::can::interface::CanInterface;
 use crate::config::{ExistingInterface, PortLink};
 use crate::message::{AgentFacts, Setup, Step};
-use crate::socket::{SocketLink, UdpPort};
+use crate::socket::{SocketLink, SocketPort};
 use crate::sys::{self, PacketSocket};
 
 /// What a socket pair holds of frames nobody has read yet `[byte]`: hundreds, the kernel's own records included.
@@ -91,9 +91,11 @@ fn tap(name: &str) -> Result<(Port, OwnedFd), Failure> {
     Ok((Port::Packet(socket.map_err(Failure::at(Step::Interface))?), tap))
 }
 
-/// A TAP interface with an address, a UDP socket on it, and the emulator's end.
+/// A TAP interface with an address, sockets on it, and the emulator's end.
 fn spoken(name: &str, link: &SocketLink) -> Result<(Port, OwnedFd), Failure> {
     let tap = sys::create_tap(name).map_err(Failure::at(Step::Tap))?;
-    let socket = sys::bring_up_with_address(name, link.mtu, link.address).and_then(|()| UdpPort::open(link));
+    let socket = sys::bring_up_with_address(name, link.mtu, link.address, link.hardware)
+        .and_then(|()| link.neighbours.iter().try_for_each(|neighbour| sys::add_neighbour(name, *neighbour)))
+        .and_then(|()| SocketPort::open(link));
     Ok((Port::Socket(socket.map_err(Failure::at(Step::Interface))?), tap))
 }

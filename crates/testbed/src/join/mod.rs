@@ -1,6 +1,7 @@
 //! From what emulator and agents wrote down, each on its own, to one row for each frame at each receiver, and one for each
 //! transmission.
 
+mod connected;
 mod hops;
 mod messages;
 mod rows;
@@ -10,7 +11,7 @@ mod ways;
 
 use chronoseal_core::{EventKind, SimTime, StreamId};
 use chronoseal_media::medium::Attachment;
-use chronoseal_results::{OwedRow, RunRows};
+use chronoseal_results::{OwedRow, RunRows, Stays};
 
 use self::rows::Table;
 use self::ways::Ways;
@@ -57,7 +58,7 @@ pub(crate) fn join(
     traffic: &dyn Traffic,
 ) -> Joined {
     let ways = Ways::new(agents, lines, &emulated, logs);
-    let warnings = warnings_of(&ways.counts, logs);
+    let mut warnings = warnings_of(agents, &ways.counts, logs);
     let table = Table::new(agents, lines, &emulated, logs, &ways, traffic);
     let mut rows = RunRows {
         frames: table.frame_rows(),
@@ -65,6 +66,11 @@ pub(crate) fn join(
         captures: table.capture_rows(),
         ..RunRows::default()
     };
+    let (connected, on_way, told) = connected::rows(agents, logs, &Stays::new(&emulated.stalls));
+    warnings.extend(told);
+    rows.frames.extend(connected);
+    rows.on_way.extend(on_way);
+    rows.frames.sort_by_key(|row| row.sent_at.or(row.arrived_at));
     collect_events(agents, &emulated, logs, traffic, &mut rows);
     let counts = ways.counts;
     rows.stalls = emulated.stalls;
@@ -72,9 +78,9 @@ pub(crate) fn join(
     Joined { rows, counts, warnings }
 }
 
-fn warnings_of(counts: &[AgentCounts], logs: &[Option<AgentLog>]) -> Vec<String> {
+fn warnings_of(agents: &[AgentConfig], counts: &[AgentCounts], logs: &[Option<AgentLog>]) -> Vec<String> {
     let mut warnings = Vec::new();
-    for (count, log) in counts.iter().zip(logs) {
+    for ((agent, count), log) in agents.iter().zip(counts).zip(logs) {
         let node = count.node;
         let mut warn = |number: u64, what: &str| {
             if number > 0 {
@@ -86,7 +92,9 @@ fn warnings_of(counts: &[AgentCounts], logs: &[Option<AgentLog>]) -> Vec<String>
         }
         warn(count.lost, "were sent but never reached the emulator");
         warn(count.unread, "were written to its wire but never received");
-        warn(count.foreign, "on its wire were not its own (sent by the kernel)");
+        // What its program sends is the kernel's too.
+        let foreign = if agent.program.is_some() { 0 } else { count.foreign };
+        warn(foreign, "on its wire were not its own (sent by the kernel)");
         warn(count.refused, "were refused by the kernel");
     }
     warnings

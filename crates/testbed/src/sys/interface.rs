@@ -51,27 +51,66 @@ pub(crate) fn bring_up(name: &str) -> io::Result<()> {
     add_flags(&socket, request(name)?, libc::IFF_UP | libc::IFF_NOARP, libc::IFF_MULTICAST)
 }
 
-/// The same for an interface over which the kernel speaks, with the longest packet `[byte]` and an address in a network of 8 bits.
-pub(crate) fn bring_up_with_address(name: &str, mtu: u32, address: [u8; 4]) -> io::Result<()> {
+/// The same for an interface over which the kernel speaks, with the longest packet `[byte]`, an address in a network of 8 bits, and
+/// that of the hardware.
+pub(crate) fn bring_up_with_address(name: &str, mtu: u32, address: [u8; 4], hardware: [u8; 6]) -> io::Result<()> {
     let socket = sized(name, mtu as i32)?;
+    let mut named = request(name)?;
+    named.ifr_ifru.ifru_hwaddr = hardware_address(hardware);
+    // SAFETY: SIOCSIFHWADDR reads one `ifreq`, which lives through the call.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFHWADDR, &raw mut named) })?;
     let mut own = request(name)?;
-    // SAFETY: a `sockaddr_in` is plain data, valid when all zero.
-    let mut written: libc::sockaddr_in = unsafe { std::mem::zeroed() };
-    written.sin_family = libc::AF_INET as u16;
-    written.sin_addr.s_addr = u32::from_ne_bytes(address);
-    // SAFETY: the two types have the same size, and every byte of the one is valid in the other.
-    own.ifr_ifru.ifru_addr = unsafe { std::mem::transmute::<libc::sockaddr_in, libc::sockaddr>(written) };
+    own.ifr_ifru.ifru_addr = internet_address(address);
     // SAFETY: SIOCSIFADDR reads one `ifreq`, which lives through the call.
     checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFADDR, &raw mut own) })?;
     add_flags(&socket, request(name)?, libc::IFF_UP | libc::IFF_NOARP | libc::IFF_MULTICAST, 0)
 }
 
-/// A socket to set up interfaces with, after MTU and queue length are set.
-fn sized(name: &str, mtu: i32) -> io::Result<OwnedFd> {
+/// Says which hardware address an address of IPv4 has on an interface, for good: nobody has to ask.
+pub(crate) fn add_neighbour(name: &str, (address, hardware): ([u8; 4], [u8; 6])) -> io::Result<()> {
+    let socket = control_socket()?;
+    // SAFETY: an `arpreq` is plain data, valid when all zero.
+    let mut entry: libc::arpreq = unsafe { std::mem::zeroed() };
+    entry.arp_pa = internet_address(address);
+    entry.arp_ha = hardware_address(hardware);
+    entry.arp_flags = libc::ATF_COM | libc::ATF_PERM;
+    for (to, from) in entry.arp_dev.iter_mut().zip(request(name)?.ifr_name) {
+        *to = from;
+    }
+    // SAFETY: SIOCSARP reads one `arpreq`, which lives through the call.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSARP, &raw mut entry) })?;
+    Ok(())
+}
+
+fn internet_address(address: [u8; 4]) -> libc::sockaddr {
+    // SAFETY: a `sockaddr_in` is plain data, valid when all zero.
+    let mut written: libc::sockaddr_in = unsafe { std::mem::zeroed() };
+    written.sin_family = libc::AF_INET as u16;
+    written.sin_addr.s_addr = u32::from_ne_bytes(address);
+    // SAFETY: the two types have the same size, and every byte of the one is valid in the other.
+    unsafe { std::mem::transmute::<libc::sockaddr_in, libc::sockaddr>(written) }
+}
+
+fn hardware_address(address: [u8; 6]) -> libc::sockaddr {
+    // SAFETY: a `sockaddr` is plain data, valid when all zero.
+    let mut written: libc::sockaddr = unsafe { std::mem::zeroed() };
+    written.sa_family = libc::ARPHRD_ETHER;
+    for (to, from) in written.sa_data.iter_mut().zip(address) {
+        *to = from as libc::c_char;
+    }
+    written
+}
+
+fn control_socket() -> io::Result<OwnedFd> {
     // SAFETY: no pointers are passed.
     let raw = checked(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
     // SAFETY: `socket` has just returned this descriptor to us alone.
-    let socket = unsafe { OwnedFd::from_raw_fd(raw) };
+    Ok(unsafe { OwnedFd::from_raw_fd(raw) })
+}
+
+/// A socket to set up interfaces with, after MTU and queue length are set.
+fn sized(name: &str, mtu: i32) -> io::Result<OwnedFd> {
+    let socket = control_socket()?;
     let set = |code: libc::Ioctl, request: &mut libc::ifreq| {
         // SAFETY: these requests read and write one `ifreq`, which lives through the call.
         checked(unsafe { libc::ioctl(socket.as_raw_fd(), code, std::ptr::from_mut(request)) })

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "system calls without a safe wrapper; each block says why it is sound")]
 
 mod confirmed;
+mod contained;
 mod descriptor;
 mod interface;
 mod interrupt;
@@ -11,8 +12,9 @@ mod packet;
 mod schedule;
 
 pub(crate) use confirmed::receive_confirmed;
+pub(crate) use contained::spawn_contained;
 pub(crate) use descriptor::{receive_descriptors, send_descriptors};
-pub(crate) use interface::{bring_up, bring_up_with_address, create_tap, quiet_ipv6};
+pub(crate) use interface::{add_neighbour, bring_up, bring_up_with_address, create_tap, quiet_ipv6};
 pub(crate) use interrupt::interrupt_flag;
 pub(crate) use loopback::enter_private_loopback;
 pub(crate) use namespace::{Namespace, enter_named_network, enter_own_network};

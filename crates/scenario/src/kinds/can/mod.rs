@@ -56,6 +56,7 @@ impl SegmentKind for CanKind {
             replays_traffic: true,
             has_timing_fidelity: false,
             has_host_interfaces: false,
+            has_programs: false,
             has_stations: false,
             collects: true,
         }

@@ -5,14 +5,14 @@ pub mod spec;
 
 use chronoseal_core::{DiscardReason, Duration, StreamId};
 use chronoseal_plan::{
-    AllowancePlan, Facet, LINK, Link, LinkHop, LinkSegment, Plan, ProtectionKind, SegmentId, StreamPlan,
+    AllowancePlan, Facet, LINK, Link, LinkHop, LinkSegment, LinkTransport, Plan, ProtectionKind, SegmentId, StreamPlan,
 };
 use chronoseal_wire::ethernet::HEADER_LEN;
 use chronoseal_wire::ipv4::{self, Cut};
-use chronoseal_wire::udp;
+use chronoseal_wire::{tcp, udp};
 use serde_json::Value as Json;
 
-use self::spec::{LinkSegmentSpec, LinkStreamSpec, LinkThreatSpec};
+use self::spec::{LinkSegmentSpec, LinkStreamSpec, LinkThreatSpec, TransportSpec};
 use super::{
     Context, HopParts, HopRequest, Room, Rules, SegmentKind, SegmentParts, SegmentRequest, Step, Table, schema_of,
 };
@@ -45,7 +45,7 @@ impl SegmentKind for LinkKind {
     }
 
     fn rules(&self) -> Rules {
-        Rules { has_timing_fidelity: false, ..Rules::default() }
+        Rules { has_timing_fidelity: false, has_programs: true, ..Rules::default() }
     }
 
     fn resolve_segment(&self, request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {
@@ -80,12 +80,20 @@ impl SegmentKind for LinkKind {
                 "leave the protection out",
             );
         }
-        let headers = (HEADER_LEN + ipv4::HEADER_LEN + udp::HEADER_LEN) as u32;
-        let payload = request.stream.payload_len.min(udp::DATA_LEN_MAX as u32);
-        let cut = Cut::new(udp::HEADER_LEN + payload as usize, segment.mtu as usize);
+        let (transport, header_len, len_max) = match spec.transport {
+            TransportSpec::Udp => (LinkTransport::Udp, udp::HEADER_LEN, udp::DATA_LEN_MAX as u32),
+            TransportSpec::Tcp => (LinkTransport::Tcp, tcp::LENGTH_LEN, CONNECTION_MESSAGE_MAX),
+            TransportSpec::Program => (LinkTransport::Program, 0, CONNECTION_MESSAGE_MAX),
+        };
+        let headers = (HEADER_LEN + ipv4::HEADER_LEN + header_len) as u32;
+        let payload = request.stream.payload_len.min(len_max);
+        let cut = Cut::new(header_len + payload as usize, segment.mtu as usize);
         let at = request.table.at("reassembly_timeout");
         let timeout = spec.reassembly_timeout.map_or(TIMEOUT, |written| {
-            if cut.fragments() == 1 {
+            if transport != LinkTransport::Udp {
+                let message = format!("over `{}` no message is given up", transport.name());
+                context.report(Code::OutOfRange, &at, message, "not used", "leave `reassembly_timeout` out");
+            } else if cut.fragments() == 1 {
                 let name = shortened(&request.stream.spec.name);
                 let message =
                     format!("messages of stream `{name}` are a packet each, and nothing is put together again");
@@ -96,12 +104,42 @@ impl SegmentKind for LinkKind {
         let sent = segment.sending_time(cut);
         Some(HopParts {
             frame_len: headers + request.stream.payload_len,
-            class: "udp",
-            facet: Facet::new(LinkHop { cut, timeout }),
+            class: transport.name(),
+            facet: Facet::new(LinkHop { transport, cut, timeout }),
             has_slots: false,
-            room: Room { bytes: udp::DATA_LEN_MAX as u32, frame: "a UDP datagram", other_way: String::new() },
+            room: match transport {
+                LinkTransport::Udp => Room {
+                    bytes: len_max,
+                    frame: "a UDP datagram",
+                    other_way: format!(
+                        ", or use a connection with `{} = {{ transport = \"tcp\" }}`",
+                        request.segment.name
+                    ),
+                },
+                LinkTransport::Tcp | LinkTransport::Program => {
+                    Room { bytes: len_max, frame: "a message", other_way: String::new() }
+                }
+            },
             wire_time: sent + segment.laws.delay.min(),
         })
+    }
+
+    fn check_plan(&self, plan: &Plan, segment: SegmentId, context: &mut Context<'_>) {
+        let Some(view) = Link::of(plan, segment) else { return };
+        let carried = view.streams().filter(|(.., facet)| facet.transport == LinkTransport::Program);
+        for (id, stream, hop, _) in carried {
+            let idle =
+                std::iter::once(&hop.from).chain(&hop.to).find(|node| plan.nodes[node.index()].program.is_none());
+            let Some(node) = idle else { continue };
+            let name = &plan.segments[segment.index()].name;
+            context.report(
+                Code::MissingKey,
+                &[Step::Key("streams"), Step::Index(id.index()), Step::Key(name), Step::Key("transport")],
+                format!("`{}` has no program to carry stream `{}`", plan.node_name(*node), shortened(&stream.name)),
+                "carried by programs",
+                "give each of its nodes a `program`, or leave `transport` out",
+            );
+        }
     }
 
     /// What the link loses by its own laws fails no stream that has no deadline. What a full queue throws away does.

@@ -128,10 +128,26 @@ pub enum OrderSpec {
     Strict,
 }
 
-/// What a stream has on a lossy link: messages of UDP to a group of its own. Its table may be empty.
+/// What carries the messages of a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TransportSpec {
+    /// A datagram each, to a group of the stream's own.
+    #[default]
+    Udp,
+    /// A connection to each receiver. Live runs only.
+    Tcp,
+    /// What the programs of its nodes carry them in; they write down what they sent and got. Live runs only.
+    Program,
+}
+
+/// What a stream has on a lossy link. Its table may be empty.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkStreamSpec {
+    /// What carries its messages: `udp`, up to 65,507B each, or, live only and up to 10MB each, `tcp` or the nodes' own `program`s.
+    #[serde(default)]
+    pub transport: TransportSpec,
     /// A message in several packets of which not all have come after this is given up, 1us to 120s. Default: 15s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reassembly_timeout: Option<Quantity<Duration>>,

@@ -1,0 +1,127 @@
+//! Rows of messages that went over connections or that programs carried: no packet stands for one, so they are made of what both ends wrote
+//! down.
+
+use std::collections::BTreeMap;
+
+use chronoseal_core::{DiscardReason, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_results::{FrameRow, OnWayRow, Outcome, Stays};
+
+use crate::config::{AgentConfig, PortLink};
+use crate::log::{AgentLog, ConnectedSent};
+
+/// A message at a receiver: stream, number, who.
+type Key = (StreamId, u64, NodeId);
+
+/// The rows, what was still on its way when the run ended, and what does not fit together, in words.
+pub(super) fn rows(
+    agents: &[AgentConfig],
+    logs: &[Option<AgentLog>],
+    stalls: &Stays,
+) -> (Vec<FrameRow>, Vec<OnWayRow>, Vec<String>) {
+    let mut came: BTreeMap<Key, Vec<(SimTime, EventKind)>> = BTreeMap::new();
+    let mut last: BTreeMap<(StreamId, NodeId), u64> = BTreeMap::new();
+    for (agent, log) in agents.iter().zip(logs) {
+        for (record, _) in log.iter().flat_map(|log| &log.connected_received) {
+            let Some(event) = record.event() else { continue };
+            came.entry((event.stream, event.sequence, agent.node)).or_default().push((record.at(), event.kind));
+            let highest = last.entry((event.stream, agent.node)).or_default();
+            *highest = event.sequence.max(*highest);
+        }
+    }
+    let receivers = receivers(agents);
+    let (mut rows, mut on_way, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+    for (agent, log) in agents.iter().zip(logs) {
+        for sent in log.iter().flat_map(|log| &log.connected_sent) {
+            let stream = StreamId(sent.stream);
+            for at in receivers.get(&stream).into_iter().flatten() {
+                let mut row = open(agent.node, *at, sent);
+                let ends = came.remove(&(stream, sent.sequence, *at)).unwrap_or_default();
+                match ends.first() {
+                    _ if sent.is_refused => row.outcome = Outcome::Discarded(DiscardReason::QueueFull),
+                    // One behind it was there: this one will not come.
+                    None if last.get(&(stream, *at)).is_some_and(|last| *last > sent.sequence) => {
+                        row.outcome = Outcome::Missing;
+                    }
+                    None => on_way.push(OnWayRow {
+                        stream,
+                        sequence: Some(sent.sequence),
+                        sent_at: SimTime::from_ps(sent.at_ps),
+                    }),
+                    Some((when, kind)) => end(&mut row, *when, *kind, stalls),
+                }
+                rows.push(row);
+                // An application that had it twice.
+                rows.extend(ends.iter().skip(1).map(|(when, _)| {
+                    let mut copy = open(agent.node, *at, sent);
+                    end(&mut copy, *when, EventKind::Discarded(DiscardReason::CopyEliminated), stalls);
+                    copy
+                }));
+            }
+        }
+        let bad = log.as_ref().map_or(0, |log| log.bad_records);
+        if bad > 0 {
+            warnings.push(format!(
+                "the program of node {} wrote {bad} bytes that are no record of its streams",
+                agent.node.0
+            ));
+        }
+    }
+    let mut strange: BTreeMap<(StreamId, NodeId), usize> = BTreeMap::new();
+    for (stream, _, at) in came.keys() {
+        *strange.entry((*stream, *at)).or_default() += 1;
+    }
+    warnings.extend(strange.iter().map(|((stream, at), count)| {
+        format!("node {} got {count} messages of stream {} that nobody wrote down as sent", at.0, stream.0)
+    }));
+    (rows, on_way, warnings)
+}
+
+fn end(row: &mut FrameRow, when: SimTime, kind: EventKind, stalls: &Stays) {
+    row.received_at = Some(when);
+    row.outcome = match kind {
+        EventKind::Discarded(reason) => Outcome::Discarded(reason),
+        _ => Outcome::Delivered,
+    };
+    row.accepted_at = Some(when).filter(|_| row.outcome == Outcome::Delivered);
+    row.stalled = row.sent_at.is_some_and(|from| stalls.overlap(from, when));
+}
+
+/// Who gets the messages of each stream that goes over connections or is carried by programs.
+fn receivers(agents: &[AgentConfig]) -> BTreeMap<StreamId, Vec<NodeId>> {
+    let mut receivers: BTreeMap<StreamId, Vec<NodeId>> = BTreeMap::new();
+    for agent in agents {
+        for link in &agent.ports {
+            let PortLink::Socket(link) = link else { continue };
+            for end in link.connections.iter().filter(|end| !end.sends) {
+                receivers.entry(StreamId(end.stream)).or_default().push(agent.node);
+            }
+        }
+        for stream in agent.program.iter().flat_map(|program| &program.streams).filter(|stream| !stream.sends) {
+            receivers.entry(StreamId(stream.number)).or_default().push(agent.node);
+        }
+    }
+    receivers
+}
+
+fn open(sender: NodeId, at: NodeId, sent: &ConnectedSent) -> FrameRow {
+    let sent_at = SimTime::from_ps(sent.at_ps);
+    FrameRow {
+        stream: StreamId(sent.stream),
+        sequence: sent.sequence,
+        sender,
+        at,
+        attack: None,
+        len: sent.len,
+        cycle_start: sent_at,
+        slot_start: None,
+        sent_at: Some(sent_at),
+        arrived_at: None,
+        departed_at: None,
+        received_at: None,
+        due_at: None,
+        accepted_at: None,
+        outcome: Outcome::Unaccounted,
+        stalled: false,
+        lost_for: None,
+    }
+}

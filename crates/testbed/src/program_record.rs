@@ -1,0 +1,106 @@
+//! What a program that carries streams writes down: one record of 32 bytes for each message that it sends or gets, appended to the file that
+//! `CHRONOSEAL_RECORDS` names. Numbers are little-endian, times are those of `CLOCK_MONOTONIC`.
+//!
+//! ```text
+//! 0      1       2        4        8          16       24     32
+//! +------+-------+--------+--------+----------+--------+------+
+//! | kind | flags | stream | length | sequence | due    | at   |
+//! +------+-------+--------+--------+----------+--------+------+
+//! ```
+//!
+//! Kind 1 is a message that was sent: when it was due (0 if at once), and when the program handed it over. Kind 2 is one that was received: the
+//! application had it at the time `at`. Flag 1 of one received: its bytes are not those that were sent. The file is appended to with one
+//! `write` for each record or a whole number of them.
+
+use chronoseal_core::StreamId;
+
+/// Of a record `[byte]`.
+const LEN: usize = 32;
+const SENT: u8 = 1;
+const RECEIVED: u8 = 2;
+const ALTERED: u8 = 1;
+
+/// A record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ProgramMessage {
+    pub(crate) what: What,
+    pub(crate) stream: StreamId,
+    pub(crate) len: u32,
+    pub(crate) sequence: u64,
+    /// `[ns]`
+    pub(crate) at_ns: i64,
+}
+
+/// What became of a message at the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum What {
+    /// It was due at this time `[ns]`.
+    Sent { due_ns: i64 },
+    Received {
+        /// Its bytes are not those that were sent.
+        is_altered: bool,
+    },
+}
+
+/// The records in a file, and how many bytes of it are none.
+pub(crate) fn parse(bytes: &[u8]) -> (Vec<ProgramMessage>, usize) {
+    let (chunks, rest) = bytes.as_chunks::<LEN>();
+    let records: Vec<ProgramMessage> = chunks.iter().filter_map(record).collect();
+    let bad = (chunks.len() - records.len()) * LEN + rest.len();
+    (records, bad)
+}
+
+fn record(bytes: &[u8; LEN]) -> Option<ProgramMessage> {
+    let number = |at: usize| {
+        let mut word = [0; 8];
+        word.copy_from_slice(&bytes[at..at + 8]);
+        u64::from_le_bytes(word)
+    };
+    let [kind, flags, s0, s1, l0, l1, l2, l3, ..] = *bytes;
+    let at_ns = i64::try_from(number(24)).ok()?;
+    let what = match (kind, flags) {
+        (SENT, 0) => What::Sent { due_ns: i64::try_from(number(16)).ok().filter(|due| *due != 0).unwrap_or(at_ns) },
+        (RECEIVED, 0 | ALTERED) => What::Received { is_altered: flags == ALTERED },
+        _ => return None,
+    };
+    let stream = StreamId(u16::from_le_bytes([s0, s1]));
+    Some(ProgramMessage { what, stream, len: u32::from_le_bytes([l0, l1, l2, l3]), sequence: number(8), at_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(kind: u8, flags: u8, due: u64) -> Vec<u8> {
+        let mut bytes = vec![kind, flags];
+        bytes.extend(7u16.to_le_bytes());
+        bytes.extend(9_000u32.to_le_bytes());
+        for word in [3, due, 5_000_000_000] {
+            bytes.extend(u64::to_le_bytes(word));
+        }
+        bytes
+    }
+
+    #[test]
+    fn records_are_read_and_what_is_none_is_counted() {
+        let sent = What::Sent { due_ns: 4_999_999_000 };
+        let of = |what| ProgramMessage { what, stream: StreamId(7), len: 9_000, sequence: 3, at_ns: 5_000_000_000 };
+        let good = [
+            (written(1, 0, 4_999_999_000), sent),
+            (written(1, 0, 0), What::Sent { due_ns: 5_000_000_000 }),
+            (written(2, 0, 0), What::Received { is_altered: false }),
+            (written(2, 1, 0), What::Received { is_altered: true }),
+        ];
+        for (bytes, what) in good {
+            assert_eq!(parse(&bytes), (vec![of(what)], 0));
+        }
+        let bad = [written(0, 0, 0), written(3, 0, 0), written(1, 1, 0), written(2, 2, 0), vec![1; LEN - 1]];
+        for bytes in bad {
+            assert_eq!(parse(&bytes), (Vec::new(), bytes.len()));
+        }
+        // A program that was stopped in the middle of a record loses that one.
+        let cut = [written(1, 0, 0), written(2, 0, 0)].concat();
+        assert_eq!(parse(&cut[..40]).0.len(), 1);
+        assert_eq!(parse(&cut[..40]).1, 8);
+    }
+}
