@@ -230,7 +230,7 @@ impl Judge<'_> {
         if let (Some(least), Some(deadline)) = (least, deadline)
             && least > deadline
         {
-            let why = format!("it takes {least} even if nothing is in its way, and its deadline is {deadline}");
+            let why = format!("it takes {least:.3} even if nothing is in its way, and its deadline is {deadline}");
             return Found::new(Word::Broken, why);
         }
         if let (Some(limited), Some(deadline)) = (limited, deadline)
