@@ -156,16 +156,18 @@ pub(super) fn latency(meta: &RunMeta, summary: &RunSummary) -> Table {
     note_cut(table, chosen.len(), summary, "those with the largest latency")
 }
 
-pub(super) fn switch(meta: &RunMeta, summary: &RunSummary) -> Table {
-    let mut table = spread_columns(
-        Table::new("At the switch, counted from the start of the slot")
-            .words("stream")
-            .words("quantity")
-            .words("frames"),
-    )
-    .footnote(
-        "Tx: slot start to last bit in at the switch. Rx: slot start to first bit out of it. Residence: last bit in to first bit out.",
-    );
+pub(super) fn between(meta: &RunMeta, summary: &RunSummary) -> Table {
+    let mut table =
+        spread_columns(Table::new("Between sender and receiver").words("stream").words("quantity").words("frames"))
+            .footnote(
+                "Residence: from the last bit in to the first bit out of what lies between a sender and its receivers.",
+            );
+    let is_timed = |spread: &Spread| spread.all.is_some();
+    if summary.streams.iter().any(|stream| is_timed(&stream.tx) || is_timed(&stream.rx)) {
+        table = table.footnote(
+            "Tx: from the start of the slot to the last bit in. Rx: from the start of the slot to the first bit out.",
+        );
+    }
     let chosen = choose(summary, slowest);
     for stream in chosen.iter().map(|&i| &summary.streams[i]) {
         for (name, spread) in [("Tx", &stream.tx), ("Rx", &stream.rx), ("residence", &stream.residence)] {
