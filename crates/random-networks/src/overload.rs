@@ -10,10 +10,10 @@ use super::{Kind, Network, Stream};
 pub(super) fn overload(seed: u64, network: &mut Network) {
     let chance = |purpose: u64| Chance::new(seed, purpose);
     let (mut bus, mut sender, mut both, mut source) = (chance(80), chance(81), chance(82), chance(83));
-    if bus.percent(10) {
+    if bus.percent(20) {
         full_bus(&mut bus, network);
     }
-    if sender.percent(6) {
+    if sender.percent(10) {
         starved_sender(&mut sender, network);
     }
     if both.percent(20) {
