@@ -310,8 +310,8 @@ impl Cause {
     pub fn text(&self, plan: &Plan) -> String {
         match self {
             Self::Clock { node, error, precision } => format!(
-                "the clock of `{}` can be {error} off when a beacon comes, and beacons further off than the precision of \
-                 {precision} are not used: write a precision of at least {error}, or a shorter integration cycle",
+                "the clock of `{}` can be {error:.3} off when a beacon comes, and beacons further off than the precision of \
+                 {precision} are not used: write a precision of at least {error:.3}, or a shorter integration cycle",
                 plan.node_name(*node)
             ),
             Self::Cluster { node, needed, precision } => format!(
@@ -431,13 +431,13 @@ impl Cause {
                 plan.node_name(*other)
             ),
             Self::Skew { node, skew: Some(skew), limit, remedy } => format!(
-                "copies of a frame can come to `{}` {skew:.3} apart, and one that comes more than {limit} after the first is taken for a new \
+                "copies of a frame can come to `{}` {skew:.3} apart, and one that comes more than {limit:.3} after the first is taken for a new \
                  frame there, so a frame can be delivered twice: {}",
                 plan.node_name(*node),
                 remedy.text(*skew)
             ),
             Self::Skew { node, skew: None, limit, .. } => format!(
-                "nothing bounds how far apart copies of a frame come to `{}`, and one that comes more than {limit} after the first is \
+                "nothing bounds how far apart copies of a frame come to `{}`, and one that comes more than {limit:.3} after the first is \
                  taken for a new frame there",
                 plan.node_name(*node)
             ),

@@ -55,12 +55,12 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
         .numbers("lost", "copies")
         .numbers("start-up", "copies")
         .numbers("under way", "copies")
-        .numbers("not sent", "slots")
+        .numbers("not sent", "copies")
         .footnote(
             "Copies: one for each receiver of a frame; all columns from in time to under way add up to them. Replaced: a frame of \
              an attack had its slot, its room in a queue or its freshness value, or an attacker held it in its hands. Start-up: \
              not in time in cycles that began before every clock of the segments on its way had joined. Under way: when the run \
-             ended. Not sent: slots for which the sender sent nothing.",
+             ended. Not sent: due, and the sender sent nothing.",
         );
     // Trouble first, so that a cut never hides it.
     let chosen = choose(summary, |stream| i64::from(!stream.held()));
