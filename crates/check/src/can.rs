@@ -58,7 +58,7 @@ impl Responses {
             .numbers("as written", "us");
         for message in view.messages() {
             let cell = |bound: Option<&Result<Duration, NoBound>>| match bound {
-                Some(Ok(bound)) => Cell::number(bound.as_us_f64(), 1).from(Evidence::Recomputed),
+                Some(Ok(bound)) => Cell::number(bound.as_us_f64(), 1).from(Evidence::Bounded),
                 Some(Err(why)) => Cell::na(why.to_string()),
                 None => Cell::na("it is not on this segment".to_owned()),
             };
@@ -126,7 +126,10 @@ fn key_section(view: Can<'_>, keys: &GroupKeyPlan) -> Section {
     }
     let under_key = view.messages().filter(|message| view.protection_of(message).needs_group_key()).count();
     if under_key > 0 {
-        section = section.with(Block::Text(format!("{under_key} messages wait for the key before they are sent.")));
+        section = section.with(Block::Text(format!(
+            "{} for the key before sending.",
+            if under_key == 1 { "1 message waits".into() } else { format!("{under_key} messages wait") }
+        )));
     }
     section
 }

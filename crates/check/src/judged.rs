@@ -230,7 +230,7 @@ impl Judge<'_> {
         if let (Some(least), Some(deadline)) = (least, deadline)
             && least > deadline
         {
-            let why = format!("it takes {least} even if nothing is in its way, and its deadline is {deadline}");
+            let why = format!("it takes {least:.3} even if nothing is in its way, and its deadline is {deadline}");
             return Found::new(Word::Broken, why);
         }
         if let (Some(limited), Some(deadline)) = (limited, deadline)
@@ -252,12 +252,12 @@ impl Judge<'_> {
             (Some(limited), Some(deadline)) if limited > deadline => {
                 let most = end.parts.iter().max_by_key(|part| part.max);
                 let part = most.map_or_else(String::new, |part| {
-                    format!(", of it {} in {} `{}`", part.max, part.place.role(), part.place.name(plan))
+                    format!(", of it {:.3} in {} `{}`", part.max, part.place.role(), part.place.name(plan))
                 });
                 Found::new(
                     Word::NotProven,
                     format!(
-                        "it is bounded by {limited}{part}, and its deadline is {deadline}: the bound may count more than can happen"
+                        "it is bounded by {limited:.3}{part}, and its deadline is {deadline}: the bound may count more than can happen"
                     ),
                 )
             }

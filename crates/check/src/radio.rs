@@ -69,7 +69,7 @@ fn bound(bounds: Option<&StreamBounds>) -> Cell {
         return Cell::text(missing.why.to_string());
     }
     match ends.iter().filter_map(|end| end.latency.ok()).map(|span| span.max).max() {
-        Some(longest) => Cell::text(longest.to_string()).from(Evidence::Recomputed),
+        Some(longest) => Cell::text(format!("{longest:.3}")).from(Evidence::Bounded),
         None => Cell::text("nobody receives it"),
     }
 }

@@ -147,7 +147,7 @@ impl<'r> Report<'r> {
                 (Some(from), Some(to)) => format!("{from} to {to}"),
                 _ => "the bus".into(),
             };
-            let share = Cell::number(load.share_percent, 1).from(Evidence::Recomputed);
+            let share = Cell::number(load.share_percent, 1).from(Evidence::Bounded);
             let share = if load.share_percent > 100.0 { share.marked(Mark::Bad) } else { share };
             let slots = segment.schedule.map_or_else(
                 || Cell::text("none"),

@@ -198,11 +198,12 @@ impl core::iter::Sum for Duration {
 }
 
 impl fmt::Display for Duration {
-    /// The largest unit that leaves at least one whole; exact, without trailing zeros: `204.8us`, `10ms`.
+    /// The largest unit that leaves at least one whole; exact, without trailing zeros: `204.8us`, `10ms`. With a precision, as
+    /// `{:.3}`, there are at most so many digits after the point, rounded away from zero, so that a bound stays one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ps = self.0.unsigned_abs();
         let sign = if self.0 < 0 { "-" } else { "" };
-        let (unit_ps, digits, unit) = match ps {
+        let (unit_ps, digits, unit): (u64, usize, _) = match ps {
             0 => return f.write_str("0s"),
             1..=999 => (1, 0, "ps"),
             1_000..=999_999 => (1_000, 3, "ns"),
@@ -210,6 +211,10 @@ impl fmt::Display for Duration {
             1_000_000_000..=999_999_999_999 => (1_000_000_000, 9, "ms"),
             _ => (1_000_000_000_000, 12, "s"),
         };
+        let shown = f.precision().map_or(digits, |shown| shown.min(digits));
+        let step_ps = 10_u64.pow((digits - shown) as u32);
+        // Not above the largest magnitude by more than a step, which a word has room for.
+        let ps = ps.div_ceil(step_ps) * step_ps;
         let (whole, mut rest, mut digits) = (ps / unit_ps, ps % unit_ps, digits);
         if rest == 0 {
             return write!(f, "{sign}{whole}{unit}");
@@ -230,6 +235,25 @@ impl fmt::Debug for Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shows_as_many_digits_as_asked_for_and_never_less_than_there_is() {
+        for (ps, text) in [
+            (52_564_499_953, "52.565ms"),
+            (-52_564_499_953, "-52.565ms"),
+            (52_564_000_001, "52.565ms"),
+            (52_564_000_000, "52.564ms"),
+            (204_800_000, "204.8us"),
+            (999_999_999_999, "1000ms"),
+            (7, "7ps"),
+            (0, "0s"),
+        ] {
+            assert_eq!(format!("{:.3}", Duration::from_ps(ps)), text);
+        }
+        assert_eq!(format!("{:.0}", Duration::from_ps(1_500)), "2ns");
+        assert_eq!(format!("{:.9}", Duration::from_ps(1_500)), "1.5ns");
+        assert!(!format!("{:.0}", Duration::from_ps(i64::MIN)).is_empty());
+    }
 
     #[test]
     fn shows_exact_values_in_the_largest_whole_unit() {

@@ -16,6 +16,7 @@ mod draw;
 mod extras;
 mod groups;
 mod messages;
+mod overload;
 mod policing;
 mod ports;
 mod redundancy;
@@ -31,6 +32,7 @@ use self::draw::{
 use self::extras::{BY_CYCLE, PROTECTIONS, extras};
 use self::groups::{cluster, failure, group, time_aware};
 use self::messages::{attack_on_links, lengthen, lengthen_in_slots};
+use self::overload::overload;
 use self::ports::ports;
 use self::redundancy::{networks, ring};
 
@@ -327,6 +329,7 @@ impl Network {
         lengthen_in_slots(&mut Chance::new(seed, 61), &mut network);
         if everything {
             attack_on_links(&mut Chance::new(seed, 63), &mut network);
+            overload(seed, &mut network);
         }
         network
     }

@@ -1,6 +1,7 @@
 //! One model for everything a reader is shown: a page, a terminal, JSON and CSV are made from the same document.
 
 mod divided;
+mod instances;
 mod ranges;
 mod topology;
 
@@ -133,8 +134,10 @@ pub enum Evidence {
     Plain,
     /// Printed in a publication.
     Printed,
-    /// Computed again from a publication's formula, or bounded by analysis.
+    /// Computed again from a publication's formula or algorithm.
     Recomputed,
+    /// A worst case by our own analysis: no run can exceed it.
+    Bounded,
     /// From virtual time.
     Simulated,
     /// From a clock, on real hardware.
@@ -266,7 +269,8 @@ pub enum BarKind {
 
 impl Evidence {
     /// Every kind that carries a letter, in the order legends show them.
-    pub const LETTERED: [Self; 5] = [Self::Printed, Self::Recomputed, Self::Simulated, Self::Measured, Self::Derived];
+    pub const LETTERED: [Self; 6] =
+        [Self::Printed, Self::Recomputed, Self::Bounded, Self::Simulated, Self::Measured, Self::Derived];
 
     /// The letter shown beside a value; empty for [`Evidence::Plain`].
     pub const fn letter(self) -> &'static str {
@@ -274,6 +278,7 @@ impl Evidence {
             Self::Plain => "",
             Self::Printed => "P",
             Self::Recomputed => "R",
+            Self::Bounded => "B",
             Self::Simulated => "S",
             Self::Measured => "M",
             Self::Derived => "D",
@@ -286,6 +291,7 @@ impl Evidence {
             Self::Plain => "plain",
             Self::Printed => "printed",
             Self::Recomputed => "recomputed",
+            Self::Bounded => "bounded",
             Self::Simulated => "simulated",
             Self::Measured => "measured",
             Self::Derived => "derived",

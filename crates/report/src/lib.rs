@@ -18,6 +18,7 @@
 //! ```
 
 pub mod compare;
+mod counted;
 pub mod data;
 pub mod document;
 mod html;
@@ -28,6 +29,7 @@ pub mod terminal;
 mod word;
 
 pub use compare::{Change, CompareReport, compare, compare_document};
+pub use counted::counted;
 pub use data::{csv, json};
 pub use document::{
     Align, Axis, Bar, BarKind, Block, Cell, Chart, Column, Divided, DividedRow, Document, Evidence, Lane, Mark, Piece,

@@ -17,6 +17,7 @@ pub(crate) mod verdict;
 use chronoseal_core::statistics::samples_for;
 use chronoseal_results::{Engine, RunMeta, RunRows, RunSummary, StreamMeta};
 
+use crate::counted::{counted, were};
 use crate::document::{Block, Document, Evidence, Section};
 use crate::inputs;
 
@@ -79,8 +80,11 @@ fn streams(meta: &RunMeta, summary: &RunSummary) -> Section {
         section = section.with(Block::Table(accounts::table(meta, summary)));
     }
     if summary.strangers > 0 {
-        section = section
-            .with(Block::Text(format!("{} frames belonged to no stream and were thrown away.", summary.strangers)));
+        section = section.with(Block::Text(format!(
+            "{} belonged to no stream and {} thrown away.",
+            counted(summary.strangers, "frame"),
+            were(summary.strangers)
+        )));
     }
     section
 }
@@ -104,8 +108,8 @@ fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Section {
     for chart in charts::latency(meta, summary, rows) {
         section = section.with(Block::Chart(chart));
     }
-    let switch = tables::switch(meta, summary);
-    if switch.rows.is_empty() { section } else { section.with(Block::Table(switch)) }
+    let between = tables::between(meta, summary);
+    if between.rows.is_empty() { section } else { section.with(Block::Table(between)) }
 }
 
 fn schedules(meta: &RunMeta, rows: &RunRows) -> Section {

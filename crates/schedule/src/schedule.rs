@@ -371,7 +371,7 @@ fn describe(problem: &Problem, proof: &Proof) -> String {
             )
         }
         Proof::TooLate { stream, needed } => format!(
-            "stream `{}` needs {needed} even alone on its fastest way, and its deadline is {}; lengthen the deadline or shorten \
+            "stream `{}` needs {needed:.3} even alone on its fastest way, and its deadline is {}; lengthen the deadline or shorten \
              the frame",
             name(*stream),
             problem.streams()[*stream].deadline

@@ -56,7 +56,7 @@ pub enum NoBound {
     #[error(transparent)]
     Overload(#[from] Overload),
     /// The frames of a message are not over when the next one is there.
-    #[error("the frames of a message can take {takes}, and the next message comes after {distance}")]
+    #[error("the frames of a message can take {takes:.3}, and the next message comes after {distance}")]
     TransferTooLong {
         /// The longest.
         takes: Duration,
@@ -64,7 +64,9 @@ pub enum NoBound {
         distance: Duration,
     },
     /// An end of a message in several frames can give up.
-    #[error("{name} can be over: one end of the message waits up to {wait} for the other, and gives up after {limit}")]
+    #[error(
+        "{name} can be over: one end of the message waits up to {wait:.3} for the other, and gives up after {limit}"
+    )]
     TransferTimeout {
         /// Which of the timeouts of ISO 15765-2.
         name: &'static str,

@@ -275,8 +275,8 @@ pub enum SkewRemedy {
 impl SkewRemedy {
     fn text(self, skew: Duration) -> String {
         match self {
-            Self::SkewMax => format!("write `skew_max = \"{skew}\"` for the virtual link"),
-            Self::ResetTimeout => format!("write a `reset_timeout` above {skew}"),
+            Self::SkewMax => format!("write `skew_max = \"{skew:.3}\"` for the virtual link"),
+            Self::ResetTimeout => format!("write a `reset_timeout` above {skew:.3}"),
             Self::Vector => "write `recovery = \"vector\"`, or a longer period".to_owned(),
         }
     }
@@ -310,27 +310,27 @@ impl Cause {
     pub fn text(&self, plan: &Plan) -> String {
         match self {
             Self::Clock { node, error, precision } => format!(
-                "the clock of `{}` can be {error} off when a beacon comes, and beacons further off than the precision of \
-                 {precision} are not used: write a precision of at least {error}, or a shorter integration cycle",
+                "the clock of `{}` can be {error:.3} off when a beacon comes, and beacons further off than the precision of \
+                 {precision} are not used: write a precision of at least {error:.3}, or a shorter integration cycle",
                 plan.node_name(*node)
             ),
             Self::Cluster { node, needed, precision } => format!(
-                "oscillators like that of `{}` drift so far apart in an integration cycle that clocks can differ by {needed}, and \
-                 the cluster is built for a precision of {precision}: write a precision of at least {needed}, or a shorter \
+                "oscillators like that of `{}` drift so far apart in an integration cycle that clocks can differ by {needed:.3}, and \
+                 the cluster is built for a precision of {precision}: write a precision of at least {needed:.3}, or a shorter \
                  integration cycle",
                 plan.node_name(*node)
             ),
             Self::ClusterSlots { needed, precision, cycle } => format!(
-                "a clock of the cluster can be corrected while a frame in a slot is under way, so that clocks can differ by {needed} from \
-                 its start to its end, and slots are planned for a precision of {precision}: write a precision of at least {needed}, \
+                "a clock of the cluster can be corrected while a frame in a slot is under way, so that clocks can differ by {needed:.3} from \
+                 its start to its end, and slots are planned for a precision of {precision}: write a precision of at least {needed:.3}, \
                  or an integration cycle shorter than {cycle}"
             ),
             Self::ControlDelay { delay, limit } => format!(
-                "a control frame can be under way for {delay}, and one older than the largest transmission delay of {limit} is \
-                 not used: write `max_transmission_delay = \"{delay}\"`, or, if nothing has slots, leave it out"
+                "a control frame can be under way for {delay:.3}, and one older than the largest transmission delay of {limit} is \
+                 not used: write `max_transmission_delay = \"{delay:.3}\"`, or, if nothing has slots, leave it out"
             ),
             Self::ClusterStart { needed, duration } => format!(
-                "its clocks can need {needed} from cold until all have joined, and the run ends after {duration}: write a longer duration"
+                "its clocks can need {needed:.3} from cold until all have joined, and the run ends after {duration}: write a longer duration"
             ),
             Self::NoBeacon { node } => format!(
                 "with `sync = \"ideal\"` nothing keeps the clock of `{}` with the switch's, and it is not exact: write \
@@ -343,25 +343,25 @@ impl Cause {
                 plan.node_name(*node)
             ),
             Self::SlotClosed { by } => format!(
-                "a frame can come up to {by} after its slot has closed, and the switch throws it away: lengthen the guard period \
+                "a frame can come up to {by:.3} after its slot has closed, and the switch throws it away: lengthen the guard period \
                  by that, or write a smaller precision, driver or forwarding delay, or shorter tasks"
             ),
             Self::SlotOver { by } => format!(
-                "the switch can pass a frame on up to {by} after its slot is over: lengthen the guard period by that, or write a \
+                "the switch can pass a frame on up to {by:.3} after its slot is over: lengthen the guard period by that, or write a \
                  smaller forwarding jitter or shorter frames of other streams"
             ),
             Self::Superseded { node, distance, gap } => {
-                let near = distance.map_or("at once".to_owned(), |distance| format!("{distance} after each other"));
+                let near = distance.map_or("at once".to_owned(), |distance| format!("{distance:.3} after each other"));
                 format!(
-                    "frames can come to `{}` {near} and its slots are up to {gap} apart, so a newer frame can take the place of one \
+                    "frames can come to `{}` {near} and its slots are up to {gap:.3} apart, so a newer frame can take the place of one \
                      that waits for a slot: write `class = {{ best_effort = {{ priority = 7 }} }}` for the stream there",
                     plan.node_name(*node)
                 )
             }
             Self::Outrun { node, distance, gap } => {
-                let near = distance.map_or("at once".to_owned(), |distance| format!("{distance} after each other"));
+                let near = distance.map_or("at once".to_owned(), |distance| format!("{distance:.3} after each other"));
                 format!(
-                    "the application of `{}` can have data {near} and its slots are up to {gap} apart, so newer data can take the \
+                    "the application of `{}` can have data {near} and its slots are up to {gap:.3} apart, so newer data can take the \
                      place of what waits for a slot: write a longer `period` for the application, or a shorter one for the stream",
                     plan.node_name(*node)
                 )
@@ -431,13 +431,13 @@ impl Cause {
                 plan.node_name(*other)
             ),
             Self::Skew { node, skew: Some(skew), limit, remedy } => format!(
-                "copies of a frame can come to `{}` {skew} apart, and one that comes more than {limit} after the first is taken for a new \
+                "copies of a frame can come to `{}` {skew:.3} apart, and one that comes more than {limit:.3} after the first is taken for a new \
                  frame there, so a frame can be delivered twice: {}",
                 plan.node_name(*node),
                 remedy.text(*skew)
             ),
             Self::Skew { node, skew: None, limit, .. } => format!(
-                "nothing bounds how far apart copies of a frame come to `{}`, and one that comes more than {limit} after the first is \
+                "nothing bounds how far apart copies of a frame come to `{}`, and one that comes more than {limit:.3} after the first is \
                  taken for a new frame there",
                 plan.node_name(*node)
             ),
@@ -476,8 +476,8 @@ impl Cause {
             Self::StreamFilter(risk) => risk.text(plan),
             Self::Threat(risk) => risk.text(plan),
             Self::Policed { needed: Some(needed), allowed } => format!(
-                "a frame can come to a switch {needed} later than its bandwidth allocation gap says, and policing allows {allowed}, so \
-                 it cannot be said that none is thrown away: write `jitter = \"{needed}\"` for the virtual link"
+                "a frame can come to a switch {needed:.3} later than its bandwidth allocation gap says, and policing allows {allowed}, so \
+                 it cannot be said that none is thrown away: write `jitter = \"{needed:.3}\"` for the virtual link"
             ),
             Self::Policed { needed: None, allowed } => format!(
                 "nothing bounds how near together its frames come to a switch by true time, and policing allows a jitter of {allowed}: \

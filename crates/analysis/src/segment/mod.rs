@@ -348,7 +348,7 @@ pub enum Why {
     GapAboveDistance,
     /// A receiver can give a message up whose frames are on their way.
     #[error(
-        "its receiver gives a message up {limit} after the first frame came, and the last can come {takes} after that: write a longer \
+        "its receiver gives a message up {limit} after the first frame came, and the last can come {takes:.3} after that: write a longer \
          `reassembly_timeout`"
     )]
     GivenUp {

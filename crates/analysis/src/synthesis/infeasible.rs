@@ -169,7 +169,7 @@ fn describe(view: Ethernet<'_>, item: Item, reason: Reason) -> String {
             };
             format!("{subject} finds no free {length} {place}")
         }
-        Reason::PeriodTooShort { needed } => format!("{subject} alone needs {needed} of its period"),
+        Reason::PeriodTooShort { needed } => format!("{subject} alone needs {needed:.3} of its period"),
         Reason::FrameTooLong { len } => {
             format!("{subject} is a frame of {len}B, and Ethernet carries {}B", crate::tdma::FRAME_LEN_MAX)
         }
@@ -191,7 +191,7 @@ fn advice(view: Ethernet<'_>, item: Item, reason: Reason, surplus: usize) -> Str
                 })
                 .fold(Duration::ZERO, |sum, slots| Duration::from_ps(sum.as_ps().saturating_add(slots.as_ps())));
             format!(
-                "All slots together need {needed} of a cluster cycle of {cycle}: lengthen the periods, shorten the guard \
+                "All slots together need {needed:.3} of a cluster cycle of {cycle}: lengthen the periods, shorten the guard \
                  period of {guard} or the frames and tags, or take out {surplus} of the frames"
             )
         }
@@ -206,9 +206,9 @@ fn advice(view: Ethernet<'_>, item: Item, reason: Reason, surplus: usize) -> Str
         (Reason::PeriodTooShort { needed }, Item::Stream(id))
             if view.stream(id).is_some_and(|stream| offset(&stream).is_some()) =>
         {
-            format!("Move its offset so that {needed} remain before the end of its period, or leave the offset out")
+            format!("Move its offset so that {needed:.3} remain before the end of its period, or leave the offset out")
         }
-        (Reason::PeriodTooShort { needed }, _) => format!("Write a period of at least {needed}"),
+        (Reason::PeriodTooShort { needed }, _) => format!("Write a period of at least {needed:.3}"),
         (Reason::FrameTooLong { len }, _) => {
             let over = len - crate::tdma::FRAME_LEN_MAX;
             format!("Shorten the frame by {over}B, or choose a shorter tag")

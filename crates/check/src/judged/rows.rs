@@ -170,8 +170,9 @@ impl QueueReport {
         let Self { gateway, segment, room_frames, .. } = self;
         match self.frames_max {
             Some(frames) => format!(
-                "the analysis allows for {frames} frames that wait in `{gateway}` for `{segment}`, and its queue holds {room_frames}: write \
-                 `queue = \"{frames} frames\"`"
+                "the analysis allows for {} in `{gateway}` for `{segment}`, and its queue holds {room_frames}: write \
+                 `queue = \"{frames} frames\"`",
+                if frames == 1 { "1 frame that waits".into() } else { format!("{frames} frames that wait") }
             ),
             None => format!(
                 "nothing bounds how many frames wait in `{gateway}` for `{segment}`: its queue will overflow unless what \

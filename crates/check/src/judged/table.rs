@@ -80,7 +80,7 @@ fn word_cell(word: Word, why: Option<&str>) -> Cell {
 impl Judged {
     fn row(&self) -> Vec<Cell> {
         let bound = match self.bound_ns {
-            Some(ns) => Cell::number(ns / 1e3, 1).from(Evidence::Recomputed),
+            Some(ns) => Cell::number(ns / 1e3, 1).from(Evidence::Bounded),
             None => Cell::na(self.why.clone().or(self.no_bound.clone()).unwrap_or_default()),
         };
         let mut deadline = self.deadline_ns.map_or_else(|| Cell::na(NO_DEADLINE), |ns| Cell::number(ns / 1e3, 1));
@@ -118,7 +118,7 @@ impl Judged {
 impl QueueReport {
     fn row(&self) -> Vec<Cell> {
         let waiting = match self.frames_max {
-            Some(frames) => Cell::count(frames).from(Evidence::Recomputed),
+            Some(frames) => Cell::count(frames).from(Evidence::Bounded),
             None => Cell::na("a stream that waits in it has no bound"),
         };
         let word = word_cell(self.word, self.why.as_deref());

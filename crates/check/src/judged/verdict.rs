@@ -110,7 +110,10 @@ impl Judgement {
         let more = points.len().saturating_sub(REASONS_MAX);
         points.truncate(REASONS_MAX);
         if more > 0 {
-            points.push(format!("There are {more} more reasons; the tables below have all of them."));
+            points.push(match more {
+                1 => "There is 1 more reason; the tables below have all of them.".into(),
+                _ => format!("There are {more} more reasons; the tables below have all of them."),
+            });
         }
         if self.left_out.len() > NAMED_MAX {
             points.push(format!(

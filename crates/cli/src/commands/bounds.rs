@@ -275,7 +275,7 @@ fn flow_table(rows: &[Row], others: &BTreeMap<String, OtherTool>) -> Table {
     for row in rows {
         let least = row.is_beaten().then(|| row.least_other()).flatten();
         let (own, by) = match &row.own {
-            Ok((delay, analysis)) => (us(delay).from(Evidence::Recomputed), Cell::text(analysis_name(*analysis))),
+            Ok((delay, analysis)) => (us(delay).from(Evidence::Bounded), Cell::text(analysis_name(*analysis))),
             Err(why) => (Cell::na(why.to_string()), Cell::text("")),
         };
         let other = |said: &Option<Option<Rational>>| match said {
@@ -301,8 +301,8 @@ fn server_table(read: &SaihuNetwork, others: &BTreeMap<String, OtherTool>) -> Re
     for (index, server) in read.network.servers().iter().enumerate() {
         let bound = traffic.server(index);
         let own = |bound: Result<Cell, &Unbounded>| bound.unwrap_or_else(|why| Cell::na(why.to_string()));
-        let delay = own(bound.delay.as_ref().map(|delay| us(delay).from(Evidence::Recomputed)));
-        let backlog = own(bound.backlog.as_ref().map(|bits| Cell::number(float(bits), 3).from(Evidence::Recomputed)));
+        let delay = own(bound.delay.as_ref().map(|delay| us(delay).from(Evidence::Bounded)));
+        let backlog = own(bound.backlog.as_ref().map(|bits| Cell::number(float(bits), 3).from(Evidence::Bounded)));
         let other = |(_, tool): &(&String, &OtherTool)| match tool.servers.get(&server.name) {
             Some(Some(delay)) => us(delay).from(Evidence::Printed),
             Some(None) => Cell::na("it found no bound"),

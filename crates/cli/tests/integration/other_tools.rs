@@ -28,7 +28,7 @@ fn bounds_of_other_tools_stand_beside_ours() {
         let other = row[xtfa]["number"].as_f64();
         assert_eq!(other.is_none(), row[0]["text"] == "f0_p1");
         assert_eq!(row[xtfa]["kind"], if other.is_some() { "printed" } else { "plain" });
-        assert_eq!(row[1]["kind"], "recomputed");
+        assert_eq!(row[1]["kind"], "bounded");
     }
     // In microseconds, rounded up to the last digit that is shown. Two of the tools solve linear programs and say a little less.
     assert_eq!(rows[3][1]["number"], 49.324, "{}", rows[3][1]);

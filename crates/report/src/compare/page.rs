@@ -199,7 +199,7 @@ fn row(report: &CompareReport, line: &Line) -> Vec<Cell> {
     let kind = line.kind;
     let value = |value: Option<f64>, engine: Engine| {
         let from = match (kind, engine) {
-            (Kind::Bound, _) => Evidence::Recomputed,
+            (Kind::Bound, _) => Evidence::Bounded,
             (_, Engine::Sim) => Evidence::Simulated,
             (_, Engine::Live) => Evidence::Measured,
         };

@@ -105,7 +105,7 @@ impl Divided {
                 cells.extend(used.iter().map(|kind| number(sum(&|piece| piece.kind == *kind))));
                 cells.push(number(sum(&|_| true)));
                 cells.push(match row.bound {
-                    Some(bound) => Cell { kind: Evidence::Recomputed, ..number(bound) },
+                    Some(bound) => Cell { kind: Evidence::Bounded, ..number(bound) },
                     None => Cell::na("analysis gives no bound"),
                 });
                 table.push(cells);

@@ -33,6 +33,9 @@ pub struct Ranges {
 pub struct RangeRow {
     /// Its name.
     pub name: String,
+    /// The name that it shares with streams that are alike: `wheel` of `wheel.0` and `wheel.1`. Empty if there are none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub instance_of: String,
     /// What it is, in a few words: `pedal -> brake-rear`.
     pub note: String,
     /// Values above this one are too late.
@@ -132,9 +135,9 @@ impl Ranges {
         self.rows.iter().flat_map(RangeRow::sources).collect()
     }
 
-    /// Every kind of evidence in it: the sources and, for bounds, [`Evidence::Recomputed`].
+    /// Every kind of evidence in it: the sources and, for bounds, [`Evidence::Bounded`].
     pub fn evidence(&self) -> BTreeSet<Evidence> {
-        let bounded = self.has_bounds().then_some(Evidence::Recomputed);
+        let bounded = self.has_bounds().then_some(Evidence::Bounded);
         let seen = self.rows.iter().flat_map(|row| &row.spreads).map(|spread| spread.evidence);
         seen.chain(bounded).collect()
     }
@@ -266,7 +269,7 @@ impl Ranges {
             if let Some(bound) = &row.bound {
                 let empty = || Cell::text("");
                 let cells = [empty(), empty(), empty(), empty(), number(bound.total)];
-                push("bound".into(), cells, &bound.parts, Evidence::Recomputed);
+                push("bound".into(), cells, &bound.parts, Evidence::Bounded);
             } else if !row.unbounded.is_empty() {
                 push("bound".into(), nothing(&row.unbounded), &[], Evidence::Plain);
             }

@@ -116,7 +116,7 @@ fn one_row(out: &mut String, divided: &Divided, row: &DividedRow, has_bounds: bo
     if has_bounds {
         out.push_str("<div><i>bound</i>");
         let _ = match row.bound {
-            Some(bound) => write!(out, "<span class=\"ev recomputed\">{}</span>", short_number(bound)),
+            Some(bound) => write!(out, "<span class=\"ev bounded\">{}</span>", short_number(bound)),
             None => {
                 write!(out, "<span class=\"mark {}\" title=\"analysis gives no bound\">n/a</span>", Mark::Na.name())
             }
@@ -144,7 +144,7 @@ fn legend(out: &mut String, divided: &Divided, has_bounds: bool) {
         entry(&drawing, &divided.kinds[kind]);
     }
     if has_bounds {
-        entry("<line class=\"rg-bound\" x1=\"17\" x2=\"17\" y1=\"0\" y2=\"14\"/>", "R bound");
+        entry("<line class=\"rg-bound\" x1=\"17\" x2=\"17\" y1=\"0\" y2=\"14\"/>", "B bound");
     }
     out.push_str("</ul>");
 }

@@ -91,7 +91,8 @@ fn verdict(out: &mut String, document: &Document) {
             let what = match kind {
                 Evidence::Plain => "",
                 Evidence::Printed => "printed in the publication",
-                Evidence::Recomputed => "recomputed or bounded by analysis",
+                Evidence::Recomputed => "recomputed from the publication",
+                Evidence::Bounded => "bounded by analysis",
                 Evidence::Simulated => "simulated in virtual time",
                 Evidence::Measured => "measured on this host",
                 Evidence::Derived => "computed by a formula from what was measured",

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::escape;
 use super::scale::{Scale, Tick};
 use super::table::one_table;
-use crate::document::{Evidence, Mark, RangePart, RangeRow, RangeSpread, Ranges, short_number};
+use crate::document::{Evidence, Mark, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, short_number};
 
 /// Height of a lane of a row and of the room above the first `[pixel]`.
 const LANE_PX: f64 = 17.0;
@@ -34,9 +34,13 @@ struct Picture<'a> {
     lanes: Vec<(Evidence, usize)>,
     with_bounds: bool,
     with_deadlines: bool,
+    /// What the whole width is for hops, if the axis is logarithmic: lengths on a logarithmic axis do not compare.
+    hops_to: Option<f64>,
 }
 
-pub(super) fn ranges(out: &mut String, ranges: &Ranges) {
+pub(super) fn ranges(out: &mut String, all: &Ranges) {
+    let gathered = all.gathered();
+    let ranges = &gathered;
     let picture = Picture::new(ranges);
     let _ = write!(out, "<figure class=\"ranges\"><figcaption>{}</figcaption>", escape(&ranges.caption));
     let numbers = 1 + usize::from(picture.with_bounds) + usize::from(picture.with_deadlines);
@@ -56,7 +60,7 @@ pub(super) fn ranges(out: &mut String, ranges: &Ranges) {
         let _ = write!(out, "<p class=\"footnote\">{}</p>", escape(&note));
     }
     out.push_str("<details><summary>Numbers of this picture</summary>");
-    one_table(out, &ranges.table(&picture.rows));
+    one_table(out, &all.table(&all.drawn()));
     out.push_str("</details></figure>");
 }
 
@@ -74,6 +78,7 @@ impl<'a> Picture<'a> {
             ticks: scale.ticks(),
             with_bounds: rows.iter().any(|row| row.bound.is_some()),
             with_deadlines: rows.iter().any(|row| row.deadline.is_some()),
+            hops_to: if scale.is_log() { longest_divided(&rows) } else { None },
             ranges,
             rows,
             scale,
@@ -84,8 +89,19 @@ impl<'a> Picture<'a> {
         100.0 * self.scale.share(value)
     }
 
-    fn height(&self) -> f64 {
-        TOP_PX + LANE_PX * (self.lanes.len() + usize::from(self.with_bounds)).max(1) as f64 + 3.0
+    /// Where the end of a divided line is: on the axis, or on the scale that all of them share.
+    fn end_of(&self, value: f64) -> f64 {
+        self.hops_to.map_or_else(|| self.at(value), |hops_to| (100.0 * value / hops_to).clamp(0.0, 100.0))
+    }
+
+    /// What the hops of a row's bound take, if they have a lane of their own.
+    fn hop_lane<'r>(&self, row: &'r RangeRow) -> Option<&'r RangeBound> {
+        row.bound.as_ref().filter(|bound| self.hops_to.is_some() && bound.total.is_finite() && is_divided(&bound.parts))
+    }
+
+    fn height(&self, row: &RangeRow) -> f64 {
+        let above = usize::from(self.with_bounds) + usize::from(self.hop_lane(row).is_some());
+        TOP_PX + LANE_PX * (self.lanes.len() + above).max(1) as f64 + 3.0
     }
 
     fn head(&self, out: &mut String) {
@@ -164,10 +180,16 @@ impl<'a> Picture<'a> {
             let _ = write!(out, "<small class=\"mark {}\">{}</small>", mark.name(), escape(finding));
         }
         let _ = write!(out, "</div><div class=\"rg-keys\" style=\"padding-top:{TOP_PX}px\" aria-hidden=\"true\">");
-        let bounds = self.with_bounds.then_some(Evidence::Recomputed);
-        for source in bounds.into_iter().chain(self.lanes.iter().map(|(source, _)| *source)) {
-            let _ = write!(out, "<span class=\"ev {}\">{}</span>", source.name(), source.letter());
+        let mut key = |source: Evidence, text: &str| {
+            let _ = write!(out, "<span class=\"ev {}\">{text}</span>", source.name());
+        };
+        if self.with_bounds {
+            key(Evidence::Bounded, Evidence::Bounded.letter());
         }
+        if self.hop_lane(row).is_some() {
+            key(Evidence::Bounded, "\u{2261}");
+        }
+        self.lanes.iter().for_each(|(source, _)| key(*source, source.letter()));
         out.push_str("</div>");
         self.plot(out, row);
         self.numbers(out, row);
@@ -204,7 +226,7 @@ impl<'a> Picture<'a> {
         };
         if self.with_bounds {
             let bound = row.bound.as_ref().map(|bound| bound.total);
-            column("bound", bound, &row.unbounded, " class=\"ev recomputed\"");
+            column("bound", bound, &row.unbounded, " class=\"ev bounded\"");
         }
         if self.with_deadlines {
             column("deadline", row.deadline, &row.no_deadline, "");
@@ -213,7 +235,7 @@ impl<'a> Picture<'a> {
     }
 
     fn plot(&self, out: &mut String, row: &RangeRow) {
-        let height = self.height();
+        let height = self.height(row);
         let words = self.ranges.describe(row);
         let _ = write!(
             out,
@@ -243,6 +265,14 @@ impl<'a> Picture<'a> {
                  <svg x=\"{at:.2}%\" overflow=\"visible\"><path class=\"rg-deadline\" d=\"M-6 0h12l-6 8z\"/></svg>"
             );
         }
+        if let Some(bound) = self.hop_lane(row) {
+            // Nothing of the axis shows through what is on a scale of its own.
+            let top = y - LANE_PX / 2.0 + 1.0;
+            let _ =
+                write!(out, "<rect class=\"rg-hops\" y=\"{top:.1}\" width=\"100%\" height=\"{:.1}\"/>", LANE_PX - 2.0);
+            self.parts(out, &bound.parts, self.end_of(bound.total), y, "rg-parts");
+            y += LANE_PX;
+        }
         for &(source, nth) in &self.lanes {
             let mut spreads = row.spreads.iter().filter(|spread| spread.evidence == source);
             if let Some(spread) = spreads.nth(nth) {
@@ -267,6 +297,9 @@ impl<'a> Picture<'a> {
         if self.with_bounds {
             lane(row.bound.is_none(), &row.unbounded);
         }
+        if self.hop_lane(row).is_some() {
+            lane(false, "");
+        }
         for &(source, nth) in &self.lanes {
             let why = row.absent.iter().find(|(absent, _)| *absent == source).map(|(_, why)| why.as_str());
             match row.spreads.iter().filter(|spread| spread.evidence == source).nth(nth) {
@@ -282,7 +315,8 @@ impl<'a> Picture<'a> {
             return;
         };
         let at = self.at(bound.total);
-        self.parts(out, &bound.parts, at, y, "rg-parts");
+        let parts = if self.hop_lane(row).is_some() { &[][..] } else { &bound.parts };
+        self.parts(out, parts, at, y, "rg-parts");
         let _ = write!(
             out,
             "<line class=\"rg-bound\" x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"{:.1}\" y2=\"{height}\"/>",
@@ -341,7 +375,7 @@ impl<'a> Picture<'a> {
         }
         let (min, max) = (self.at(spread.min), self.at(spread.max));
         if let (false, Some(median)) = (spread.parts.is_empty(), spread.median) {
-            self.parts(out, &spread.parts, self.at(median), y + 7.0, "rg-strip");
+            self.parts(out, &spread.parts, self.end_of(median), y + 7.0, "rg-strip");
         }
         let (top, bottom) = (y - 4.0, y + 4.0);
         let _ = write!(
@@ -407,7 +441,16 @@ impl<'a> Picture<'a> {
         if self.with_bounds {
             let parts = self.rows.iter().filter_map(|row| row.bound.as_ref()).any(|bound| !bound.parts.is_empty());
             let drawing = "<line class=\"rg-parts whole\" x1=\"0\" x2=\"26\" y1=\"7\" y2=\"7\"/><line class=\"rg-bound\" x1=\"26\" x2=\"26\" y1=\"0\" y2=\"14\"/>";
-            entry(drawing, if parts { "R bound, its line divided by hop:" } else { "R bound" });
+            entry(
+                drawing,
+                if parts && self.hops_to.is_none() { "B bound, its line divided by hop:" } else { "B bound" },
+            );
+            if parts && self.hops_to.is_some() {
+                entry(
+                    "<text class=\"ev bounded\" x=\"17\" y=\"11\" text-anchor=\"middle\">\u{2261}</text>",
+                    "bound by hop, on a linear scale:",
+                );
+            }
         }
         let mut used: Vec<usize> = Vec::new();
         for row in &self.rows {
@@ -430,13 +473,16 @@ impl<'a> Picture<'a> {
                 || row.spreads.iter().any(|spread| !spread.parts.is_empty())
         });
         if divided {
-            let log = if self.scale.is_log() { ", not by the logarithmic axis" } else { "" };
             let strips = self.rows.iter().flat_map(|row| &row.spreads).any(|spread| !spread.parts.is_empty());
             let strips = if strips { " A thin line under a range divides its median in the same way." } else { "" };
-            let _ = write!(
-                out,
-                "<p class=\"footnote\">Each piece of a divided line is the share of one hop{log}; only its right end is a place on the axis.{strips}</p>"
-            );
+            let scale = match self.hops_to {
+                Some(longest) => format!(
+                    "Lines divided by hop are on a linear scale that all rows share, not on the axis: the whole width is {}.",
+                    escape(&self.ranges.value_text(longest))
+                ),
+                None => "Each piece of a divided line is what one hop takes.".to_owned(),
+            };
+            let _ = write!(out, "<p class=\"footnote\">{scale}{strips}</p>");
         }
         if self.scale.is_log() && self.rows.iter().flat_map(|row| row.values()).any(|value| value <= 0.0) {
             out.push_str("<p class=\"footnote\">Values of zero and below are drawn at the left end.</p>");
@@ -456,6 +502,18 @@ impl<'a> Picture<'a> {
 
 fn na(out: &mut String, why: &str) {
     let _ = write!(out, "<span class=\"mark {}\" title=\"{}\">n/a</span>", Mark::Na.name(), escape(why));
+}
+
+fn is_divided(parts: &[RangePart]) -> bool {
+    parts.iter().any(|part| part.value > 0.0)
+}
+
+/// The longest line that is divided by hop.
+fn longest_divided(rows: &[&RangeRow]) -> Option<f64> {
+    let bounds = rows.iter().filter_map(|row| row.bound.as_ref()).filter(|bound| is_divided(&bound.parts));
+    let spreads = rows.iter().flat_map(|row| &row.spreads).filter(|spread| is_divided(&spread.parts));
+    let ends = bounds.map(|bound| bound.total).chain(spreads.filter_map(|spread| spread.median));
+    ends.filter(|end| end.is_finite() && *end > 0.0).reduce(f64::max)
 }
 
 fn is_drawn(spread: &RangeSpread) -> bool {

@@ -3,6 +3,7 @@
 use chronoseal_results::{ChangeMeta, ChangeSummary, RunMeta, RunSummary};
 
 use super::evidence;
+use crate::counted::{counted, were};
 use crate::document::{Block, Cell, Mark, Section, Table};
 
 fn ms(ns: i64) -> f64 {
@@ -88,12 +89,13 @@ pub(super) fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
         points.push(format!("Also, {}.", what_failed(meta, planned, found)));
     }
     for (reason, count) in found.aborted.iter().chain(&found.refused) {
-        points.push(format!("Given up {count} times: {reason}."));
+        points.push(format!("Given up {}: {reason}.", counted(*count, "time")));
     }
     if found.withheld > 0 {
         points.push(format!(
-            "{} messages were due before there was a key to protect them with, and were not sent.",
-            found.withheld
+            "{} {1} due before there was a key to protect them with, and {1} not sent.",
+            counted(found.withheld, "message"),
+            were(found.withheld)
         ));
     }
     points

@@ -33,6 +33,7 @@ fn ranges(run: Run<'_>, other: Option<Run<'_>>) -> Ranges {
         // A name that occurs twice in one run is two streams.
         let mut taken: BTreeMap<String, usize> = BTreeMap::new();
         let mut is_in_run = vec![false; rows.len()];
+        let instances = instances(meta);
         for (stream, counts) in meta.streams.iter().zip(&summary.streams).filter(|(stream, _)| !is_shared_frame(stream))
         {
             for end in ends(meta, stream, counts) {
@@ -43,6 +44,9 @@ fn ranges(run: Run<'_>, other: Option<Run<'_>>) -> Ranges {
                     is_in_run.push(true);
                     rows.push(RangeRow {
                         name: end.name.clone(),
+                        instance_of: instances
+                            .get(&*stream.name)
+                            .map_or_else(String::new, |base| end.name.replacen(&stream.name, base, 1)),
                         note: meta.way_of(stream),
                         absent: runs[..which].iter().map(|run| (evidence(run.0), NOT_IN_RUN.into())).collect(),
                         ..RangeRow::default()
@@ -74,6 +78,27 @@ fn ranges(run: Run<'_>, other: Option<Run<'_>>) -> Ranges {
         rows,
         footnotes: other.map(|other| beside(run.0, other.0)).into_iter().collect(),
     }
+}
+
+/// What streams are instances of, by name: of `wheel.0` and `wheel.1`, from and to the same nodes, that is `wheel`.
+fn instances(meta: &RunMeta) -> BTreeMap<&str, &str> {
+    let mut found = BTreeMap::new();
+    for pair in meta.streams.windows(2) {
+        let [(one, first), (other, second)] = [numbered(&pair[0]), numbered(&pair[1])].map(Option::unwrap_or_default);
+        let way = |stream: &StreamMeta| (stream.sender, stream.receivers.clone(), stream.segments.clone());
+        let are_alike = way(&pair[0]) == way(&pair[1])
+            && (pair[0].period_ns, pair[0].deadline_ns) == (pair[1].period_ns, pair[1].deadline_ns);
+        if !one.is_empty() && one == other && first + 1 == second && are_alike {
+            found.extend([(pair[0].name.as_str(), one), (pair[1].name.as_str(), one)]);
+        }
+    }
+    found
+}
+
+/// The name before the number, and the number.
+fn numbered(stream: &StreamMeta) -> Option<(&str, u32)> {
+    let (name, number) = stream.name.rsplit_once('.')?;
+    Some((name, number.parse().ok()?))
 }
 
 /// How close a row is to harm: frames that failed before all, then what share of its deadline was seen or is bounded.

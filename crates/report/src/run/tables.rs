@@ -55,12 +55,12 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
         .numbers("lost", "copies")
         .numbers("start-up", "copies")
         .numbers("under way", "copies")
-        .numbers("not sent", "slots")
+        .numbers("not sent", "copies")
         .footnote(
             "Copies: one for each receiver of a frame; all columns from in time to under way add up to them. Replaced: a frame of \
              an attack had its slot, its room in a queue or its freshness value, or an attacker held it in its hands. Start-up: \
              not in time in cycles that began before every clock of the segments on its way had joined. Under way: when the run \
-             ended. Not sent: slots for which the sender sent nothing.",
+             ended. Not sent: due, and the sender sent nothing.",
         );
     // Trouble first, so that a cut never hides it.
     let chosen = choose(summary, |stream| i64::from(!stream.held()));
@@ -156,16 +156,18 @@ pub(super) fn latency(meta: &RunMeta, summary: &RunSummary) -> Table {
     note_cut(table, chosen.len(), summary, "those with the largest latency")
 }
 
-pub(super) fn switch(meta: &RunMeta, summary: &RunSummary) -> Table {
-    let mut table = spread_columns(
-        Table::new("At the switch, counted from the start of the slot")
-            .words("stream")
-            .words("quantity")
-            .words("frames"),
-    )
-    .footnote(
-        "Tx: slot start to last bit in at the switch. Rx: slot start to first bit out of it. Residence: last bit in to first bit out.",
-    );
+pub(super) fn between(meta: &RunMeta, summary: &RunSummary) -> Table {
+    let mut table =
+        spread_columns(Table::new("Between sender and receiver").words("stream").words("quantity").words("frames"))
+            .footnote(
+                "Residence: from the last bit in to the first bit out of what lies between a sender and its receivers.",
+            );
+    let is_timed = |spread: &Spread| spread.all.is_some();
+    if summary.streams.iter().any(|stream| is_timed(&stream.tx) || is_timed(&stream.rx)) {
+        table = table.footnote(
+            "Tx: from the start of the slot to the last bit in. Rx: from the start of the slot to the first bit out.",
+        );
+    }
     let chosen = choose(summary, slowest);
     for stream in chosen.iter().map(|&i| &summary.streams[i]) {
         for (name, spread) in [("Tx", &stream.tx), ("Rx", &stream.rx), ("residence", &stream.residence)] {

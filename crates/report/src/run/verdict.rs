@@ -7,6 +7,7 @@ use chronoseal_results::{
 };
 
 use super::{group, programs};
+use crate::counted::{counted, were};
 use crate::document::Verdict;
 use crate::word::Word;
 
@@ -51,8 +52,8 @@ fn what_failed(clock: &ClockSummary) -> String {
     match (clock.acquired_ns, lost) {
         (None, _) => format!("the clock of {node} never joined on segment {segment}"),
         (_, 0) => format!(
-            "the clock of {node} joined after {} cycles on segment {segment}, and has {} for that",
-            clock.acquired_cycles.unwrap_or_default(),
+            "the clock of {node} joined after {} on segment {segment}, and has {} for that",
+            counted(clock.acquired_cycles.unwrap_or_default().unsigned_abs(), "cycle"),
             clock.startup_cycles_max()
         ),
         (_, 1) => format!("the clock of {node} was lost on segment {segment}"),
@@ -123,7 +124,8 @@ fn on_deadlines(summary: &RunSummary) -> String {
                 0 => "",
                 _ => ", or replaced by an attack",
             };
-            format!("deadlines did not hold: {failed} of {all} frames were late or lost{replaced}{because}")
+            let (frames, were) = (counted(all, "frame"), were(failed));
+            format!("deadlines did not hold: {failed} of {frames} {were} late or lost{replaced}{because}")
         }
     }
 }
@@ -143,13 +145,16 @@ fn named(names: &[&str]) -> Option<String> {
 
 /// What went wrong if the ends of a stream's frames are not as many as its frames.
 fn unbalanced(stream: &StreamSummary, account: &Account) -> String {
+    let ends = (account.due as i64 - account.balance()).unsigned_abs();
     format!(
-        "it cannot be said that deadlines held: the account of stream {} at {} does not add up, {} frames were due and {} ends \
-         are recorded; please report this with the scenario and the seed",
+        "it cannot be said that deadlines held: the account of stream {} at {} does not add up, {} {} due and {} \
+         {} recorded; please report this with the scenario and the seed",
         stream.name,
         account.receiver,
-        account.due,
-        account.due as i64 - account.balance()
+        counted(account.due, "frame"),
+        were(account.due),
+        counted(ends, "end"),
+        if ends == 1 { "is" } else { "are" },
     )
 }
 
@@ -159,7 +164,7 @@ fn on_exceptions(summary: &RunSummary, deadlines: bool) -> String {
         return String::new();
     }
     let but = if deadlines { "but for" } else { "beside" };
-    format!(" {but} {} losses that the scenario allows ({})", summary.allowed(), allowances(summary))
+    format!(" {but} {} that the scenario allows ({})", counted(summary.allowed(), "loss"), allowances(summary))
 }
 
 /// Every allowance, and what of it was used.
@@ -182,12 +187,14 @@ fn allowances(summary: &RunSummary) -> String {
 fn on_attacks(summary: &RunSummary, deadlines: bool) -> String {
     match (summary.attack_attempts(), summary.forged_accepted()) {
         (0, _) => "; nothing attacked this run.".to_owned(),
+        (1, 0) => ", and the only attack was not accepted.".to_owned(),
         (attempts, 0) => format!(", and none of {attempts} attacks was accepted."),
         (_, forged) => {
             let but = if deadlines { "but" } else { "and" };
             let only_clocks = summary.attacks.iter().all(|attack| attack.accepted == 0 || attack.is_on_clocks());
             match only_clocks {
-                true => format!(", {but} what attacks say of the time was believed {forged} times."),
+                true => format!(", {but} what attacks say of the time was believed {}.", counted(forged, "time")),
+                false if forged == 1 => format!(", {but} 1 forged, changed or repeated frame was accepted."),
                 false => format!(", {but} {forged} forged, changed or repeated frames were accepted."),
             }
         }
@@ -208,7 +215,10 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     if summary.has_deadlines() {
         let (delivered, failed) = judged(summary);
         points.push(format!(
-            "{delivered} frames with a deadline were delivered in time; {failed} were late, missing, lost or thrown away after start-up."
+            "{} {} delivered in time; {failed} {} late, missing, lost or thrown away after start-up.",
+            counted(delivered, "frame with a deadline"),
+            were(delivered),
+            were(failed)
         ));
     }
     points.extend(programs::failed(meta).into_iter().skip(1).map(|text| format!("Also, {text}.")));
@@ -250,16 +260,20 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
             _ => "its stream is authenticated, so this should not happen",
         };
         points.push(format!(
-            "{} on {} by {}: {} copies accepted, because {why}.",
-            attack.attack, attack.stream, attack.attacker, attack.accepted
+            "{} on {} by {}: {} accepted, because {why}.",
+            attack.attack,
+            attack.stream,
+            attack.attacker,
+            counted(attack.accepted, "copy")
         ));
     }
     if summary.stalls.count > 0 {
         points.push(format!(
-            "The host took the processor away {} times, {:.1} ms together; {} frames were on their way meanwhile and are told apart below.",
-            summary.stalls.count,
+            "The host took the processor away {}, {:.1} ms together; {} {} on the way meanwhile and told apart below.",
+            counted(summary.stalls.count, "time"),
             summary.stalls.total_ns as f64 / 1e6,
-            summary.stalls.frames
+            counted(summary.stalls.frames, "frame"),
+            were(summary.stalls.frames)
         ));
     }
     points.extend(meta.warnings.iter().map(|warning| format!("Check before trusting: {warning}")));
@@ -273,11 +287,12 @@ fn on_failed_streams(summary: &RunSummary) -> Vec<String> {
     let more = failed.len().saturating_sub(NAMED_MAX);
     let of_stream = |stream: &&StreamSummary| {
         let losses: Vec<String> = stream.losses().map(|(reason, count)| format!("{count} {reason}")).collect();
-        format!("{}: of {} frames due, {}.", stream.name, stream.due, losses.join(", "))
+        format!("{}: of {}, {}.", stream.name, counted(stream.due, "frame due"), losses.join(", "))
     };
     let mut points: Vec<String> = failed.iter().take(NAMED_MAX).map(of_stream).collect();
     if more > 0 {
-        points.push(format!("{more} more streams failed; the account of every frame has them."));
+        let streams = if more == 1 { "stream" } else { "streams" };
+        points.push(format!("{more} more {streams} failed; the account of every frame has them."));
     }
     points
 }
@@ -299,9 +314,19 @@ fn on_startup(summary: &RunSummary) -> String {
     let at_most = summary.clocks.iter().map(ClockSummary::startup_cycles_max).max().unwrap_or(STARTUP_CYCLES_MAX);
     let excused: u64 = summary.streams.iter().map(|stream| stream.startup).sum();
     format!(
-        "Start-up ended {:.3} ms after the run began, in integration cycle {cycles} of at most {at_most}; {excused} \
-         frames were not in time before that and are not judged.",
-        summary.ready_ns() as f64 / 1e6
+        "Start-up ended {:.3} ms after the run began, in integration cycle {cycles} of at most {at_most}; {}",
+        summary.ready_ns() as f64 / 1e6,
+        excused_text(excused, "")
+    )
+}
+
+/// Frames that are not judged, since they were not in time before a run was ready.
+fn excused_text(excused: u64, which: &str) -> String {
+    let are = if excused == 1 { "is" } else { "are" };
+    format!(
+        "{} {} not in time before that and {are} not judged.",
+        counted(excused, &format!("frame{which}")),
+        were(excused)
     )
 }
 
@@ -313,10 +338,10 @@ fn on_counters(meta: &RunMeta, summary: &RunSummary) -> Option<String> {
     let ready_ns = counted.iter().map(|(_, counts)| counts.ready_ns).max().unwrap_or(0);
     let excused: u64 = counted.iter().map(|(_, counts)| counts.startup).sum();
     Some(format!(
-        "Trip and reset counters had been told {:.3} ms after the run began, of at most {:.3} ms; {excused} frames that they \
-         check were not in time before that and are not judged.",
+        "Trip and reset counters had been told {:.3} ms after the run began, of at most {:.3} ms; {}",
         ready_ns as f64 / 1e6,
-        told.period_ns as f64 / 1e6
+        told.period_ns as f64 / 1e6,
+        excused_text(excused, " that they check")
     ))
 }
 

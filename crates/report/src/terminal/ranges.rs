@@ -16,7 +16,8 @@ const BAR: usize = 44;
 /// Width of a column as the scale counts it, which decides how many ticks there are `[pixel]`.
 const COLUMN_PX: usize = 14;
 
-pub(super) fn ranges(out: &mut String, ranges: &Ranges, style: TerminalStyle) {
+pub(super) fn ranges(out: &mut String, all: &Ranges, style: TerminalStyle) {
+    let ranges = &all.gathered();
     let rows = ranges.drawn();
     let scale = Scale::of_ranges(ranges, &rows, (0.0, (BAR * COLUMN_PX) as f64));
     let log = if scale.is_log() { ", logarithmic" } else { "" };
@@ -129,7 +130,7 @@ fn axis(out: &mut String, scale: &Scale) {
 
 fn key(ranges: &Ranges, rows: &[&RangeRow]) -> String {
     let mut words = Vec::new();
-    for source in ranges.evidence().into_iter().filter(|source| *source != Evidence::Recomputed) {
+    for source in ranges.evidence().into_iter().filter(|source| *source != Evidence::Bounded) {
         words.push(format!("{} {}, {} median", source.letter(), source.name(), median_sign(source)));
     }
     words.push("[..] min to p99, | max".into());

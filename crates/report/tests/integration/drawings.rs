@@ -153,7 +153,7 @@ fn pieces_of_a_bar_lie_side_by_side_and_end_where_the_frame_does() {
 fn the_numbers_of_bars_add_up_and_none_is_left_out_of_the_data() {
     let data = csv(&document(Block::Divided(divided(50))));
     assert_eq!(data.lines().filter(|line| line.contains("frame 17")).count(), 50);
-    assert!(data.contains("30,simulated,70,simulated,100,simulated,200,recomputed"), "{data}");
+    assert!(data.contains("30,simulated,70,simulated,100,simulated,200,bounded"), "{data}");
     let page = html(&document(Block::Divided(divided(50))));
     assert!(page.contains("10 more are left out"), "of many rows the worst are drawn");
     let text = terminal(&document(Block::Divided(divided(1))), TerminalStyle::default());

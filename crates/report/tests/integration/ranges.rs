@@ -84,7 +84,7 @@ fn a_simulated_range_is_never_drawn_as_a_measured_one() {
     let both = RangeRow { spreads: vec![spread(Evidence::Measured, 100.0)], ..row("brake", 100.0) };
     let page = body(vec![both.clone()]);
     assert!(page.contains("rg-measured") && !page.contains("rg-simulated") && !page.contains("simulated"));
-    assert!(page.contains("measured on this host") && page.contains("recomputed or bounded by analysis"));
+    assert!(page.contains("measured on this host") && page.contains("bounded by analysis"));
     let (simulated, measured) = (text(vec![row("brake", 100.0)]), text(vec![both]));
     assert!(simulated.contains("S simulated, o median") && !simulated.contains("measured"));
     assert!(measured.contains("M measured, # median") && !measured.contains("simulated"));
@@ -134,6 +134,32 @@ fn the_axis_is_logarithmic_where_values_ask_for_it() {
     let far = body(vec![row("a", 100.0), row("b", 1.0)]);
     assert!(far.contains("end-to-end latency [us], logarithmic</text>"));
     assert!(text(vec![row("a", 100.0), row("b", 1.0)]).contains("[us], logarithmic)"));
+}
+
+#[test]
+fn lengths_of_hops_compare_on_a_logarithmic_axis() {
+    let short = RangeRow {
+        bound: Some(RangeBound { total: 50.0, parts: vec![RangePart { hop: 0, value: 50.0 }] }),
+        ..row("b", 1.0)
+    };
+    let page = body(vec![row("a", 100.0), short]);
+    assert!(page.contains("the whole width is 500.0 us"), "{page}");
+    // 300 and 200 of 500, and 50 of 500.
+    for line in ["x1=\"0.00%\" x2=\"60.00%\"", "x1=\"60.00%\" x2=\"100.00%\"", "x1=\"0.00%\" x2=\"10.00%\""] {
+        assert!(page.contains(line), "{line}");
+    }
+    assert!(!body(vec![row("a", 100.0), row("b", 90.0)]).contains("whole width"));
+}
+
+#[test]
+fn instances_share_a_row_of_the_picture_and_none_of_the_data() {
+    let instance = |k: usize| RangeRow { instance_of: "wheel".into(), ..row(&format!("wheel.{k}"), 10.0 + k as f64) };
+    let rows: Vec<RangeRow> = (0..4).map(instance).collect();
+    let page = body(rows.clone());
+    assert_eq!(page.matches("class=\"rg-plot\"").count(), 1);
+    assert!(page.contains("<b>wheel</b>") && page.contains("slowest of 4"), "{page}");
+    assert!(text(rows.clone()).contains("wheel ") && !text(rows.clone()).contains("wheel.1"));
+    assert_eq!(csv(&document(ranges(rows))).matches("wheel.").count(), 8, "a bound and what was seen, of each");
 }
 
 #[test]

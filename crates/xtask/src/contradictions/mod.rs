@@ -1,12 +1,17 @@
-//! `cargo xtask contradictions`: looks for scenarios that hold on paper and fail in the simulator.
+//! `cargo xtask contradictions`: looks for scenarios that hold on paper and fail in the simulator, and for runs that contradict themselves.
 //!
 //! Each scenario is drawn from a seed, given to `check`, and, where the answer is HELD, simulated with several seeds and several
-//! phases of what is not in slots. Where it is not, those of its streams are looked at that `check` says HELD of. A frame that is lost or late, or that takes longer than its bound, is a contradiction: one of
-//! the two is wrong. It is made as small as it stays one and written to a folder.
+//! phases of what is not in slots. Where it is not, those of its streams are looked at that `check` says HELD of. A frame that is lost
+//! or late, or that takes longer than its bound, is a contradiction: one of the two is wrong. It is made as small as it stays one and
+//! written to a folder.
+//!
+//! Whatever `check` says, the accounts of every run are read: each frame that was due has one end at each receiver, and the word of
+//! the run is no better than its accounts.
 //!
 //! The program is asked through its command line alone, so any build can be hunted, also one from before the format had
 //! segments: scenarios of one segment are written in that version too.
 
+mod accounts;
 mod answers;
 mod properties;
 mod shares;
@@ -29,13 +34,14 @@ const KEPT: &str = "target/contradictions";
 const SHRUNK_MAX: usize = 12;
 
 const USAGE: &str = "usage: cargo xtask contradictions N [--binary FILE] [--seed SEED] [--seconds LIMIT]
-                                    [--show FOLDER] [--paper] [--properties]
+                                    [--show FOLDER] [--without TEXT] [--paper] [--properties]
 
   N          so many scenarios
   --binary   the program to ask; the release build of this tree otherwise
   --seed     the first scenario's seed, one more for each further one (default 0)
   --seconds  stops after so long, whatever N says
   --show     writes every scenario that is drawn to this folder, as WORD-SEED.toml, with the word that `check` says
+  --without  leaves out scenarios that contain this text, to hunt beside a contradiction that is known
   --paper    asks `check` and simulates nothing: what share of the language is drawn, and holds
   --properties  asks `check` of variants of each scenario: what has nothing to do with a stream does not change its bound";
 
@@ -46,6 +52,8 @@ struct Hunt {
     first: u64,
     seconds: Option<u64>,
     show: Option<PathBuf>,
+    /// Scenarios that contain it are left out.
+    without: Option<String>,
     is_on_paper: bool,
     asks_variants: bool,
 }
@@ -57,7 +65,8 @@ impl Hunt {
         let [count, options @ ..] = words else { return Err(refused("how many scenarios?".into())) };
         let (binary, show) = (None, None);
         let count = number(count)?;
-        let mut hunt = Self { count, binary, first: 0, seconds: None, show, is_on_paper: false, asks_variants: false };
+        let (first, seconds, without) = (0, None, None);
+        let mut hunt = Self { count, binary, first, seconds, show, without, is_on_paper: false, asks_variants: false };
         let mut options = options.iter();
         while let Some(option) = options.next() {
             if *option == "--paper" {
@@ -72,6 +81,7 @@ impl Hunt {
             match *option {
                 "--binary" => hunt.binary = Some(PathBuf::from(value)),
                 "--seed" => hunt.first = number(value)?,
+                "--without" => hunt.without = Some((*value).to_owned()),
                 "--show" => hunt.show = Some(PathBuf::from(value)),
                 "--seconds" => hunt.seconds = Some(number(value)?),
                 _ => return Err(refused(format!("`{option}` is not known"))),
@@ -119,7 +129,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
                     if seed >= hunt.first + hunt.count || is_over {
                         return;
                     }
-                    one(binary, worker, seed, hunt.show.as_deref(), state);
+                    one(binary, worker, seed, hunt, state);
                 }
             });
         }
@@ -162,9 +172,12 @@ fn ask_variants(binary: &Binary, hunt: &Hunt, kept: &Path) -> TaskResult {
 }
 
 /// Asks about the scenario of one seed.
-fn one(binary: &Binary, worker: usize, seed: u64, show: Option<&Path>, state: &Mutex<(Shares, Vec<Found>)>) {
+fn one(binary: &Binary, worker: usize, seed: u64, hunt: &Hunt, state: &Mutex<(Shares, Vec<Found>)>) {
     let network = Network::of(seed, Scope::Everything);
     let written = network.text();
+    if hunt.without.as_ref().is_some_and(|text| written.contains(text)) {
+        return;
+    }
     let in_old_version = binary.is_version_1().then(|| version_1::of(&written));
     let text = match in_old_version {
         Some(None) => return,
@@ -172,7 +185,7 @@ fn one(binary: &Binary, worker: usize, seed: u64, show: Option<&Path>, state: &M
         None => written.clone(),
     };
     let Answer { word, in_part, contradiction } = binary.ask(worker, &text);
-    if let Some(folder) = show
+    if let Some(folder) = &hunt.show
         && let Err(error) = std::fs::write(folder.join(format!("{word:?}-{seed}.toml")), &text)
     {
         eprintln!("{}: {error}", folder.display());

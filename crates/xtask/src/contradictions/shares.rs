@@ -220,6 +220,26 @@ const FEATURES: &[Feature] = &[
         |text| text.contains("frame_losses = "),
         "but where streams have a way without: nothing bounds what noise takes",
     ),
+    feature("gateways that receive what they forward", |text| {
+        let gateways = text.split("\n[[").filter(|table| table.starts_with("nodes]]") && table.contains("gateway = "));
+        let names: Vec<&str> = gateways.filter_map(|table| table.split('"').nth(1)).collect();
+        let is_named = |line: &str| names.iter().any(|name| line.contains(&format!("\"{name}\"")));
+        text.lines().any(|line| line.starts_with("to = [") && is_named(line))
+    }),
+    never(
+        "recordings on a slow bus",
+        is_full,
+        "but where it has room for them: a replayed recording has no period of its own",
+    ),
+    never(
+        "senders whose processor has no time for them",
+        |text| {
+            text.contains("wcet = \"5000us\"")
+                || text.contains("base = \"9000000ns\"")
+                || text.contains("base = \"30000000ns\"")
+        },
+        "but where they are asked for little: what they send may never leave",
+    ),
     never(
         "gateways that start anew",
         |text| text.contains("reboot = "),
@@ -230,6 +250,12 @@ const FEATURES: &[Feature] = &[
 /// True for a line of a table of its own that begins so.
 fn has_line(text: &str, key: &str) -> bool {
     text.lines().any(|line| line.starts_with(key))
+}
+
+/// A recording is played on a bus that it nearly fills.
+fn is_full(text: &str) -> bool {
+    let is_slow = ["100kbit/s", "125kbit/s"].iter().any(|rate| text.contains(&format!("bit_rate = \"{rate}\"")));
+    is_slow && text.contains("traffic = {")
 }
 
 fn has_ports(text: &str) -> bool {

@@ -68,14 +68,14 @@ pub enum Unsteady {
     #[error("nothing bounds how long the processor of one of its nodes is busy before it handles them")]
     Busy,
     /// A measurement of a link may not be over when the next begins.
-    #[error("the delay of a link can take {needed} to measure; write a longer `pdelay_interval` than that")]
+    #[error("the delay of a link can take {needed:.3} to measure; write a longer `pdelay_interval` than that")]
     Pdelay {
         /// At most.
         needed: Duration,
     },
     /// A link may seem longer than it is.
     #[error(
-        "a link can seem to be {needed} long, by the granularity of stamps and clocks that drift, and counts as none above \
+        "a link can seem to be {needed:.3} long, by the granularity of stamps and clocks that drift, and counts as none above \
          `mean_link_delay_thresh`; write a threshold of that or more"
     )]
     Threshold {
@@ -93,13 +93,15 @@ pub enum Unsteady {
         ppb: i64,
     },
     /// A master may seem gone that announces itself.
-    #[error("Announce messages can be {needed} apart; write a larger `announce_receipt_timeout`, or a longer interval")]
+    #[error(
+        "Announce messages can be {needed:.3} apart; write a larger `announce_receipt_timeout`, or a longer interval"
+    )]
     Announce {
         /// At most.
         needed: Duration,
     },
     /// A master may seem gone that sends its time.
-    #[error("Sync messages can be {needed} apart; write a larger `sync_receipt_timeout`, or a longer interval")]
+    #[error("Sync messages can be {needed:.3} apart; write a larger `sync_receipt_timeout`, or a longer interval")]
     Sync {
         /// At most.
         needed: Duration,

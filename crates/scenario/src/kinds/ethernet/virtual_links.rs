@@ -215,9 +215,10 @@ pub(super) fn check_output<'a>(
         let (spec, on) = (context.spec(), segment.name);
         let name = spec.nodes.get(node.index()).map_or("a node", |node| node.name.as_str());
         let message = format!(
-            "`{}` sends {count} virtual links on `{on}`, and its output jitter can be {jitter}: 40us, and their longest frames one \
+            "`{}` sends {count} virtual {} on `{on}`, and its output jitter can be {jitter:.3}: 40us, and their longest frames one \
              after the other",
-            shortened(name)
+            shortened(name),
+            if count == 1 { "link" } else { "links" }
         );
         if is_standard {
             context.report(
