@@ -5,7 +5,7 @@ use chronoseal_core::{Duration, MessagePart, Node, NodeId, Oscillator, Priority,
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::AnyNode;
 use chronoseal_nodes::gateway::Stack;
-use chronoseal_plan::{Facet, Plan, SegmentId};
+use chronoseal_plan::{Facet, HopPlan, Plan, SegmentId};
 use chronoseal_wire::ipv4;
 
 use crate::{BuildError, BuildOptions, Prepared, Wire};
@@ -90,9 +90,9 @@ pub trait Kind: Sync {
         Vec::new()
     }
 
-    /// The protection that all frames of a segment have by themselves, whatever their streams say.
-    fn own_protection(&self, plan: &Plan, segment: SegmentId) -> Option<&'static str> {
-        let _ = (plan, segment);
+    /// The protection that a stream has on a segment by itself, whatever the stream says.
+    fn own_protection(&self, plan: &Plan, hop: &HopPlan) -> Option<OwnProtection> {
+        let _ = (plan, hop);
         None
     }
 
@@ -204,6 +204,24 @@ pub enum LiveLink {
     Pair,
     /// As [`LiveLink::Pair`], unless a bus that is there already takes the place of the medium.
     Bus,
+}
+
+/// A protection that no scenario chose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OwnProtection {
+    /// Every frame has it, and it is checked.
+    Checked(&'static str),
+    /// Nobody here can say what it is worth.
+    Unknown(&'static str),
+}
+
+impl OwnProtection {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Checked(name) | Self::Unknown(name) => name,
+        }
+    }
 }
 
 /// What a node speaks through on a segment of [`LiveLink::Sockets`].

@@ -1,7 +1,7 @@
 //! The description of a run, from its plan.
 
 use chronoseal_analysis::segment::{EndBound, Missing, end_to_end};
-use chronoseal_catalog::{Describe, Prepared};
+use chronoseal_catalog::{Describe, OwnProtection, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_plan::{AttackPlace, ChangeKind, HopPlan, NodeKind, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan};
 use chronoseal_results::meta::{BoundMeta, EndMeta, Fact, FileMeta, NodeMeta, NodeRole, StreamMeta};
@@ -140,8 +140,8 @@ fn stream_meta(prepared: &Prepared<'_>, describers: &[Box<dyn Describe>], id: St
     let plan = prepared.plan();
     let stream = &plan.streams[id.index()];
     // What a segment does for all its frames by itself goes before what its stream says.
-    let own = |hop: &HopPlan| prepared.kind(hop.segment).own_protection(plan, hop.segment);
-    let on_hops: Vec<(Option<&str>, &ProtectionPlan)> =
+    let own = |hop: &HopPlan| prepared.kind(hop.segment).own_protection(plan, hop);
+    let on_hops: Vec<(Option<OwnProtection>, &ProtectionPlan)> =
         stream.hops.iter().map(|hop| (own(hop), plan.protection_on(stream, hop))).collect();
     let first = stream.hops.first();
     let deadlines = stream.receivers.iter().filter_map(|receiver| stream.deadline_of(*receiver));
@@ -169,14 +169,17 @@ fn stream_meta(prepared: &Prepared<'_>, describers: &[Box<dyn Describe>], id: St
         frame_len: first.map_or(0, |hop| hop.frame_len),
         secured_len: first.map_or(0, |hop| plan.secured_len(stream, hop)),
         protection: match &on_hops[..] {
-            [(Some(own), _)] => (*own).into(),
+            [(Some(own), _)] => own.name().into(),
             _ if is_synchronisation => "secoc-sync".into(),
-            _ => protection_name(plan, stream, own),
+            _ => protection_name(plan, stream, |hop| own(hop).map(OwnProtection::name)),
         },
         // A way is as strong as its weakest hop.
         replayable: !is_synchronisation && on_hops.iter().any(|(own, stream)| own.is_none() && stream.is_replayable()),
         authenticated: is_synchronisation
-            || on_hops.iter().all(|(own, stream)| own.is_some() || stream.is_authenticated()),
+            || on_hops.iter().all(|(own, stream)| match own {
+                Some(own) => matches!(own, OwnProtection::Checked(_)),
+                None => stream.is_authenticated(),
+            }),
         is_opened_on_way: stream.is_relayed() && stream.hops.iter().any(|hop| hop.protection.is_some()),
         ends: (stream.receivers.iter())
             .map(|receiver| EndMeta {

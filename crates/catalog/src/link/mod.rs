@@ -8,11 +8,13 @@ use chronoseal_media::link::{DelayLaw, LinkConfig, Loss, LossyLink, Order};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::gateway::Stack;
 use chronoseal_nodes::udp_station::{Framing, UdpListener, UdpStation, UdpStationConfig, UdpTalker};
-use chronoseal_plan::{Facet, LINK, Link, LinkSegment, LinkTransport, Plan, SegmentId};
+use chronoseal_plan::{Facet, HopPlan, LINK, Link, LinkHop, LinkSegment, LinkTransport, Plan, SegmentId};
 use chronoseal_wire::ipv4::Cut;
 use chronoseal_wire::virtual_link;
 
-use crate::{BuildError, BuildOptions, Connection, Describe, Kind, LiveLink, Prepared, Sockets, fill, pace};
+use crate::{
+    BuildError, BuildOptions, Connection, Describe, Kind, LiveLink, OwnProtection, Prepared, Sockets, fill, pace,
+};
 
 /// LINKTYPE_ETHERNET.
 const LINK_TYPE: u16 = 1;
@@ -151,6 +153,11 @@ impl Kind for LinkKind {
             mtu: view.segment.mtu,
             connections: connections(view, node),
         })
+    }
+
+    fn own_protection(&self, _: &Plan, hop: &HopPlan) -> Option<OwnProtection> {
+        let facet: &LinkHop = hop.facet.get()?;
+        (facet.transport == LinkTransport::Program).then_some(OwnProtection::Unknown("its program's"))
     }
 
     fn carried_by_programs(&self, prepared: &Prepared<'_>, segment: SegmentId, node: NodeId) -> Vec<(StreamId, bool)> {

@@ -10,12 +10,12 @@ use chronoseal_core::{Node, NodeId};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_media::radio::{Position, RadioChannel};
 use chronoseal_nodes::gateway::Stack;
-use chronoseal_plan::{AttackerPlace, Facet, Plan, RADIO, Radio, RadioSegment, SegmentId};
+use chronoseal_plan::{AttackerPlace, Facet, HopPlan, Plan, RADIO, Radio, RadioSegment, SegmentId};
 use chronoseal_v2x_fleet::policy::Policy;
 use chronoseal_v2x_fleet::simulation::{Fleet, FleetConfig, FleetError, Place, Post, Rider, StationConfig};
 use chronoseal_v2x_fleet::station::{CHANGE_ACCORD, HANDED_MAX, HandedOn, Maker, StationStack};
 
-use crate::{BuildError, BuildOptions, Describe, Kind, LiveHome, LiveLink, Prepared};
+use crate::{BuildError, BuildOptions, Describe, Kind, LiveHome, LiveLink, OwnProtection, Prepared};
 
 /// LINKTYPE_ETHERNET: what is captured are the frames that nodes hand over.
 const LINK_TYPE: u16 = 1;
@@ -164,13 +164,13 @@ impl Kind for RadioKind {
         Box::new(describe::Describer::new(view_of(prepared, segment), table))
     }
 
-    fn own_protection(&self, plan: &Plan, segment: SegmentId) -> Option<&'static str> {
-        Radio::of(plan, segment)?.segment.fleet.signs.map(|_| SIGNED)
+    fn own_protection(&self, plan: &Plan, hop: &HopPlan) -> Option<OwnProtection> {
+        Radio::of(plan, hop.segment)?.segment.fleet.signs.map(|_| OwnProtection::Checked(SIGNED))
     }
 
     fn properties(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(&'static str, String)> {
         let RadioSegment { fleet, stations, .. } = view_of(prepared, segment).segment;
-        let security = self.own_protection(prepared.plan(), segment).unwrap_or("none");
+        let security = fleet.signs.map_or("none", |_| SIGNED);
         let mut properties = vec![
             ("rate", fleet.rate.rate().to_string()),
             ("security", security.to_owned()),

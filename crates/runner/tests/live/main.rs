@@ -13,6 +13,7 @@ mod collected;
 mod engines;
 mod gateways;
 mod links;
+mod middleware;
 mod patience;
 mod programs;
 mod radio;
@@ -32,13 +33,14 @@ fn main() -> ExitCode {
         return programs::main(&std::env::args().skip(2).collect::<Vec<_>>());
     }
     let wanted = argument.filter(|argument| !argument.starts_with('-')).unwrap_or_default();
-    let parts: [(&str, fn()); 9] = [
+    let parts: [(&str, fn()); 10] = [
         ("attacks", attacks::run_all),
         ("bridges", bridges::run_all),
         ("classes", classes::run_all),
         ("collected", collected::run_all),
         ("gateways", gateways::run_all),
         ("links", links::run_all),
+        ("middleware", middleware::run_all),
         ("programs", programs::run_all),
         ("radio", radio::run_all),
         ("segmented", segmented::run_all),

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use chronoseal_core::{Event, NodeId, SimTime};
+use chronoseal_core::{Event, NodeId, SimTime, StreamId};
 
 use super::{Carrier, Line};
 use crate::config::{AgentConfig, PortLink};
@@ -112,7 +112,14 @@ impl<'a> Ways<'a> {
         // Of a message in several frames the first one stands for all.
         let stands = |arrival: &Arrival| line.carrier == Carrier::Emulator || arrival.description.part.is_first();
         let arrivals = indices(&emulated.arrivals, |arrival| arrival.wire == wire && stands(arrival));
-        let departures = indices(&emulated.departures, |departure| departure.wire == wire && departure.accepted);
+        // What programs and the kernel of a station say to each other is nobody's message.
+        let is_foreign = |serial: Option<usize>| {
+            let stream = serial.map(|serial| emulated.arrivals[serial].description.stream);
+            line.carrier == Carrier::Messages && stream == Some(StreamId::NONE)
+        };
+        let departures = indices(&emulated.departures, |departure| {
+            departure.wire == wire && departure.accepted && !is_foreign(departure.serial)
+        });
         self.counts[agent].written += departures.len() as u64;
         let Some(log) = &logs[agent] else {
             self.counts[agent].read += arrivals.len() as u64;
