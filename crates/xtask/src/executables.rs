@@ -43,6 +43,7 @@ fn next(queue: &Mutex<VecDeque<Executable>>) -> Option<Executable> {
 }
 
 /// Runs one as `cargo test` does, from the folder of its crate, and prints what it said.
+#[expect(clippy::disallowed_methods, reason = "how long tests take is shown to people")]
 fn passes(executable: &Executable) -> bool {
     let started = Instant::now();
     let output = Command::new(&executable.path)
