@@ -103,7 +103,7 @@ fn a_message_leaves_in_fragments_one_behind_the_other_and_is_told_once() {
         datagram.extend_from_slice(packet.data);
     }
     assert_eq!(told.sent[0].2.len(), FRAME_LEN_MAX);
-    let ends = udp::Ends { source: [10, 0, 0, 0], destination: [239, 192, 0, 3] };
+    let ends = udp::Ends { source: [10, 0, 0, 1], destination: [239, 192, 0, 3] };
     let data = udp::parse(&datagram, ends, true).expect("its checksum fits");
     assert_eq!(data.len(), PAYLOAD_LEN + OVERHEAD);
     assert_eq!(TestBedHeader::parse(data), Ok(TestBedHeader { stream: STREAM, sequence: 0 }));
