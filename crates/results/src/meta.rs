@@ -50,6 +50,9 @@ pub struct RunMeta {
     pub started: Option<String>,
     /// Stopped before its time; what is here is what there was.
     pub interrupted: bool,
+    /// What of a live run broke down in the middle, in words: what was lost with it nobody can judge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
     /// Fingerprint of the event trace, hexadecimal; simulated runs only.
     pub fingerprint: Option<String>,
     /// Nodes by identifier: stations, attackers, switch.
@@ -427,6 +430,7 @@ impl RunMeta {
             warnings: Vec::new(),
             started: None,
             interrupted: false,
+            lost: None,
             fingerprint: None,
             nodes: Vec::new(),
             streams: Vec::new(),

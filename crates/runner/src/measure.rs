@@ -210,12 +210,9 @@ pub fn measure(
     let shared: Vec<NodeId> = plan.node_ids().filter(|id| prepared.live_home(*id) == LiveHome::Shared).collect();
     meta.host.extend(shared_process(prepared, &shared));
     meta.warnings.extend(overloads(plan));
-    meta.warnings.extend(lost.map(|(node, reason)| {
-        format!(
-            "the process of {} was lost in the middle of the run ({reason}): nothing of its own is known",
-            plan.node_name(node)
-        )
-    }));
+    meta.lost = lost.map(|(node, reason)| {
+        format!("the process of {} was lost in the middle of the run ({reason})", plan.node_name(node))
+    });
     meta.programs = outcome.programs.iter().map(|end| program_meta(plan, end)).collect();
     meta.warnings.extend(outcome.warnings.iter().cloned());
     let mut rows = outcome.rows;

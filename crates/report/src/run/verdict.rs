@@ -15,6 +15,10 @@ use crate::word::Word;
 const NAMED_MAX: usize = 8;
 
 pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
+    if let Some(lost) = &meta.lost {
+        let text = format!("Not checked, because {lost}. What is below is what the others wrote down.");
+        return Verdict { word: Word::NotChecked, text, points: points(meta, summary) };
+    }
     let key = group::answer(meta, summary);
     let (deadlines, forged) = (summary.deadlines_held(), summary.forged_accepted());
     let mut text = key.as_ref().map_or_else(String::new, |(_, text)| format!("{text}; "));

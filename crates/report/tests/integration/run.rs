@@ -3,8 +3,8 @@ use chronoseal_report::{
     Block, Document, Evidence, Mark, RangePart, Ranges, RunView, Word, html, pair_report, run_report,
 };
 use chronoseal_results::{
-    Allowance, BoundMeta, ClockDomainMeta, Engine, EventRow, FrameRow, HopRow, NodeMeta, NodeRole, Outcome, RunMeta,
-    RunRows, ScheduleMeta, SegmentMeta, SegmentSeries, SlotMeta, StreamMeta, summarise,
+    Allowance, BoundMeta, ClockDomainMeta, Engine, EventRow, FrameRow, HopRow, NodeMeta, NodeRole, Outcome,
+    ProgramMeta, RunMeta, RunRows, ScheduleMeta, SegmentMeta, SegmentSeries, SlotMeta, StreamMeta, summarise,
 };
 
 fn us(us: i64) -> SimTime {
@@ -171,6 +171,42 @@ fn an_interrupted_run_says_so_and_does_not_hold() {
     let document = report(Engine::Sim, &rows);
     assert_ne!(document.verdict.word, Word::Held);
     assert!(document.verdict.points[0].contains("interrupted"));
+}
+
+#[test]
+fn a_run_that_lost_a_process_is_not_checked_and_says_which() {
+    let lost = Some("the process of b was lost in the middle of the run (signal: 9)".to_owned());
+    let meta = RunMeta { lost, ..meta(Engine::Live) };
+    let rows = RunRows { interrupted: true, ..rows() };
+    let document = run_report(&meta, &summarise(&meta, &rows), &rows);
+    assert_eq!(document.verdict.word, Word::NotChecked);
+    assert!(
+        document.verdict.text.starts_with("Not checked, because the process of b was lost"),
+        "{}",
+        document.verdict.text
+    );
+}
+
+#[test]
+fn a_program_that_failed_fails_the_run_and_one_that_did_not_changes_nothing() {
+    let program = |is_well, how: &str| ProgramMeta {
+        node: 1,
+        command: vec!["serve".into(), "10.0.0.2".into()],
+        ended_ns: None,
+        how: how.into(),
+        is_well,
+        printed: "one\n\u{1b}[31mtwo\n".into(),
+    };
+    let of = |program| {
+        let meta = RunMeta { programs: vec![program], ..meta(Engine::Live) };
+        run_report(&meta, &summarise(&meta, &rows()), &rows())
+    };
+    assert_eq!(of(program(true, "it ran until the end of the run")).verdict.word, Word::Held);
+    let failed = of(program(false, "exit status 3"));
+    assert_eq!(failed.verdict.word, Word::Failed);
+    assert!(failed.verdict.text.contains("program of b failed (exit status 3)"), "{}", failed.verdict.text);
+    let page = html(&failed);
+    assert!(page.contains("serve 10.0.0.2") && page.contains("two") && !page.contains('\u{1b}'));
 }
 
 #[test]
