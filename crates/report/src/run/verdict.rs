@@ -27,9 +27,6 @@ pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     text += &on_deadlines(summary);
     text += &on_exceptions(summary, deadlines);
     text += &on_attacks(summary, deadlines);
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
     let is_keyed = key.is_none_or(|(is_keyed, _)| is_keyed);
     let word = match deadlines && is_keyed {
         false => Word::Failed,
@@ -37,6 +34,12 @@ pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
         true if summary.interrupted || summary.unjudged().next().is_some() => Word::NotChecked,
         true => Word::Held,
     };
+    if word == Word::NotChecked && summary.interrupted {
+        text = format!("not checked, because the run was interrupted; until then: {text}");
+    }
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
     Verdict { word, text, points: points(meta, summary) }
 }
 

@@ -169,7 +169,8 @@ fn simulated_numbers_are_never_shown_as_measured() {
 fn an_interrupted_run_says_so_and_does_not_hold() {
     let rows = RunRows { interrupted: true, ..rows() };
     let document = report(Engine::Sim, &rows);
-    assert_ne!(document.verdict.word, Word::Held);
+    assert_eq!(document.verdict.word, Word::NotChecked);
+    assert!(document.verdict.text.starts_with("Not checked, because the run was interrupted; until then: every"));
     assert!(document.verdict.points[0].contains("interrupted"));
 }
 
