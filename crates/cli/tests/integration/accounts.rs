@@ -22,7 +22,7 @@ const fn case(
     Case { file, word, end }
 }
 
-const CASES: [Case; 18] = [
+const CASES: [Case; 20] = [
     // Senders whose processors never come to a frame.
     case("h1-starved.toml", "failed", ("slow", "r", 101, &[("not_sent", 99)])),
     case("h2-starved-can.toml", "failed", ("slow", "r", 101, &[("late", 65), ("not_sent", 33)])),
@@ -41,7 +41,10 @@ const CASES: [Case; 18] = [
     // A source that starts anew counts from the beginning again.
     case("a1-min.toml", "held", ("s", "a", 40, &[("in_time", 40)])),
     case("a1.json", "failed", ("s2", "eth0-n1", 80, &[("not_sent", 2)])),
-    case("b4.json", "held", ("s0", "can0-n1", 37, &[("in_time", 37)])),
+    case("b4.json", "failed", ("s0", "can0-n1", 40, &[("in_time", 37), ("not_sent", 3)])),
+    // What is due while its source starts anew is not sent.
+    case("reboot-source.toml", "failed", ("to-ethernet", "n", 160, &[("in_time", 120), ("not_sent", 40)])),
+    case("reboot-source.toml", "failed", ("to-bus", "m", 40, &[("in_time", 30), ("not_sent", 10)])),
     // What waits for a bus that has no time for it.
     case("overload-unaccounted.toml", "failed", ("s8", "b0n1", 100, &[("overdue", 99), ("in_flight", 1)])),
     case("held-recording.toml", "failed", ("s0", "b", 10, &[("in_time", 10)])),
