@@ -22,7 +22,7 @@ const fn case(
     Case { file, word, end }
 }
 
-const CASES: [Case; 20] = [
+const CASES: [Case; 22] = [
     // Senders whose processors never come to a frame.
     case("h1-starved.toml", "failed", ("slow", "r", 101, &[("not_sent", 99)])),
     case("h2-starved-can.toml", "failed", ("slow", "r", 101, &[("late", 65), ("not_sent", 33)])),
@@ -45,6 +45,9 @@ const CASES: [Case; 20] = [
     // What is due while its source starts anew is not sent.
     case("reboot-source.toml", "failed", ("to-ethernet", "n", 160, &[("in_time", 120), ("not_sent", 40)])),
     case("reboot-source.toml", "failed", ("to-bus", "m", 40, &[("in_time", 30), ("not_sent", 10)])),
+    // What comes to a receiver while it starts anew is lost there.
+    case("reboot-receiver.toml", "failed", ("passes", "g", 200, &[("in_time", 190), ("restarted", 10)])),
+    case("reboot-receiver.toml", "failed", ("ends", "g", 200, &[("in_time", 190), ("restarted", 10)])),
     // What waits for a bus that has no time for it.
     case("overload-unaccounted.toml", "failed", ("s8", "b0n1", 100, &[("overdue", 99), ("in_flight", 1)])),
     case("held-recording.toml", "failed", ("s0", "b", 10, &[("in_time", 10)])),
