@@ -22,12 +22,14 @@ const fn case(
     Case { file, word, end }
 }
 
-const CASES: [Case; 22] = [
+const CASES: [Case; 23] = [
     // Senders whose processors never come to a frame.
     case("h1-starved.toml", "failed", ("slow", "r", 101, &[("not_sent", 99)])),
     case("h2-starved-can.toml", "failed", ("slow", "r", 101, &[("late", 65), ("not_sent", 33)])),
     case("h3-starved-gateway.toml", "failed", ("fast", "r", 500, &[("queue-full", 77)])),
     case("a3.json", "failed", ("s3", "can0-n0", 40, &[("not_sent", 39)])),
+    // What its sender never comes to and its receiver misses is not sent, and not twice.
+    case("starved-supervised.toml", "failed", ("s", "r", 40, &[("in_time", 1), ("not_sent", 38), ("in_flight", 1)])),
     // What is on its way at the end is judged by the deadline of its own receiver.
     case("b1-min.toml", "held", ("s", "r2", 11, &[("in_time", 10), ("in_flight", 1)])),
     case("b1.json", "held", ("s3", "gw1", 40, &[("in_time", 40)])),
