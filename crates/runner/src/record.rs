@@ -429,10 +429,14 @@ impl Observer for Recorder {
             self.cut_short.entry((event.stream, event.sequence)).or_insert(reason);
         }
         let about = self.messages.about(&self.describers, node, event, frame.as_ref());
+        let event = &match &about {
+            About::Message(_, sequence) => Event { sequence: *sequence, ..*event },
+            _ => *event,
+        };
         let told = match &about {
             About::Frame => frame,
             About::Piece => None,
-            About::Message(label) => frame.map(|frame| FrameContext { label, ..frame }),
+            About::Message(label, _) => frame.map(|frame| FrameContext { label, ..frame }),
             About::Ended(Begun { label, bytes, .. }) => {
                 Some(FrameContext { bytes, label, departed_at: None, received_at: None })
             }
