@@ -70,7 +70,7 @@ impl Observer for Latencies {
         self.dues.note(at, node, event);
         let about = self.messages.about(&self.describers, node, event, frame.as_ref());
         let (EventKind::Delivered, Some(frame)) = (event.kind, frame) else { return };
-        let label = if let About::Message(label) = &about { label } else { frame.label };
+        let label = if let About::Message(label, _) = &about { label } else { frame.label };
         let describer = &self.describers[usize::from(frame.label.segment)];
         let stream = describer.stream_of(frame.bytes);
         if label.attack.is_none()

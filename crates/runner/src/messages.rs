@@ -1,6 +1,6 @@
 //! Messages that are sent in several frames: from which of them on a receiver has one, and what became of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_catalog::Describe;
 use chronoseal_core::{DiscardReason, Event, EventKind, MessagePart, NodeId, StreamId, TransferFault};
@@ -9,7 +9,13 @@ use chronoseal_sim::FrameContext;
 
 /// The messages that nodes have half.
 #[derive(Default)]
-pub(crate) struct Messages(BTreeMap<(StreamId, NodeId, Which), Begun>);
+pub(crate) struct Messages {
+    begun: BTreeMap<Key, Begun>,
+    /// Those that ended when a host interface had no room for one of their frames, of which their receivers may not know yet.
+    without_room: BTreeSet<Key>,
+}
+
+type Key = (StreamId, NodeId, Which);
 
 /// Which message of a stream, where a receiver may have several half; else there is one.
 type Which = Option<u64>;
@@ -26,8 +32,8 @@ pub(crate) struct Begun {
 pub(crate) enum About {
     /// The frame it comes with, or no frame.
     Frame,
-    /// A message in several frames: the label of the transmission that its row is of.
-    Message(FrameLabel),
+    /// A message in several frames: the label of the transmission that its row is of, and how it is numbered.
+    Message(FrameLabel, u64),
     /// A message that ended without another frame.
     Ended(Begun),
     /// A piece of a message, and nothing that ends one.
@@ -37,7 +43,7 @@ pub(crate) enum About {
 impl Messages {
     /// Those of which the rest has not come, with their streams and receivers.
     pub(crate) fn into_open(self) -> impl Iterator<Item = ((StreamId, NodeId), Begun)> {
-        self.0.into_iter().map(|((stream, node, _), begun)| ((stream, node), begun))
+        self.begun.into_iter().map(|((stream, node, _), begun)| ((stream, node), begun))
     }
 
     /// What an event is about.
@@ -52,7 +58,8 @@ impl Messages {
         match (event.kind, frame) {
             (EventKind::TransferBegan, Some(frame)) => {
                 let bytes = frame.bytes.to_vec();
-                self.0.insert(key, Begun { label: *frame.label, bytes, sequence: event.sequence });
+                self.without_room.remove(&key);
+                self.begun.insert(key, Begun { label: *frame.label, bytes, sequence: event.sequence });
                 About::Piece
             }
             // The beginning of a message that an attacker made, where none could begin, is all there is of it.
@@ -65,7 +72,11 @@ impl Messages {
             (EventKind::TransferBegan | EventKind::TransferFault(_), _) => About::Piece,
             // What its message was given up for is another message.
             (EventKind::Discarded(DiscardReason::Interrupted | DiscardReason::FrameMissing), _) => {
-                self.0.remove(&key).map_or(About::Frame, About::Ended)
+                match self.begun.remove(&key) {
+                    Some(begun) => About::Ended(begun),
+                    None if self.without_room.remove(&key) => About::Piece,
+                    None => About::Frame,
+                }
             }
             // A copy ends nothing. Copies of a message are counted by its first frame.
             (EventKind::Discarded(reason), Some(frame))
@@ -83,13 +94,21 @@ impl Messages {
             (EventKind::Delivered | EventKind::Relayed | EventKind::Discarded(_), Some(frame))
                 if describers[usize::from(frame.label.segment)].part(frame.bytes) != MessagePart::Whole =>
             {
+                let is_without_room = event.kind == EventKind::Discarded(DiscardReason::HostBufferFull);
                 let of_message = |begun: Begun| {
                     let FrameLabel { sender, attack, sent_at, .. } = begun.label;
-                    About::Message(FrameLabel { sender, attack, sent_at, ..*frame.label })
+                    // A host interface does not know the number of what it throws away.
+                    let sequence = if is_without_room { begun.sequence } else { event.sequence };
+                    About::Message(FrameLabel { sender, attack, sent_at, ..*frame.label }, sequence)
                 };
                 let is_first = describers[usize::from(frame.label.segment)].part(frame.bytes).is_first();
-                match (self.0.remove(&key), event.kind) {
-                    (Some(begun), _) => of_message(begun),
+                match (self.begun.remove(&key), event.kind) {
+                    (Some(begun), _) => {
+                        if is_without_room {
+                            self.without_room.insert(key);
+                        }
+                        of_message(begun)
+                    }
                     // Whoever throws the first frame away ends the message.
                     (None, EventKind::Discarded(_)) if is_first => About::Frame,
                     (None, _) => About::Piece,
@@ -104,7 +123,7 @@ impl Messages {
         let overtakes = |segment: u16| describers[usize::from(segment)].overtakes();
         let is_several = match frame {
             Some(frame) => overtakes(frame.label.segment),
-            None => self.0.keys().any(|(stream, _, which)| *stream == event.stream && which.is_some()),
+            None => self.begun.keys().any(|(stream, _, which)| *stream == event.stream && which.is_some()),
         };
         is_several.then_some(event.sequence)
     }

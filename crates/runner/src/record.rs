@@ -6,6 +6,7 @@ use chronoseal_catalog::{Describe, Description, Prepared, SegmentTime};
 use chronoseal_core::{
     DiscardReason, Duration, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId, Work,
 };
+use chronoseal_media::medium::FrameLabel;
 use chronoseal_media::topology::Topology;
 use chronoseal_plan::Plan;
 use chronoseal_results::rows::{
@@ -50,8 +51,19 @@ pub(crate) struct Recorder {
     origins: BTreeMap<u64, Vec<u64>>,
     /// What is in frames with PDUs of several streams, by serial number.
     parts: BTreeMap<u64, Vec<FramePart>>,
+    /// Frames that a node took before it started anew or meanwhile, and of which it has told nothing, by serial number.
+    untold: BTreeMap<(NodeId, u64), Untold>,
     /// How many PDUs of a stream in a frame a node has told of.
     parts_told: BTreeMap<(u64, NodeId, StreamId), usize>,
+}
+
+/// A frame that a node took.
+struct Untold {
+    at: SimTime,
+    label: FrameLabel,
+    bytes: Vec<u8>,
+    departed_at: Option<SimTime>,
+    received_at: Option<SimTime>,
 }
 
 /// On which segment each receiver waits for a stream.
@@ -92,6 +104,7 @@ impl Recorder {
             cut_short: BTreeMap::new(),
             origins: BTreeMap::new(),
             parts: BTreeMap::new(),
+            untold: BTreeMap::new(),
             parts_told: BTreeMap::new(),
         }
     }
@@ -99,6 +112,7 @@ impl Recorder {
     /// The rows, when the run is over.
     pub(crate) fn into_rows(mut self, plan: &Plan, topology: &Topology) -> RunRows {
         self.half_received();
+        self.lost_in_restarts(plan);
         self.unaccounted(plan);
         self.ways.settle(plan, self.dues, &mut self.rows);
         leave_out_removed(plan, &mut self.rows);
@@ -144,6 +158,59 @@ impl Recorder {
                 ..open_row(stream, sequence, sender, node, described.cycle_start, outcome)
             });
         }
+    }
+
+    /// What nodes had taken and lost when they started anew: a row for each frame of a stream that no gateway carries on.
+    fn lost_in_restarts(&mut self, plan: &Plan) {
+        let last = self.rows.events.last().map_or(SimTime::ZERO, |row| row.time);
+        for ((node, serial), Untold { at, label, bytes, departed_at, received_at }) in std::mem::take(&mut self.untold)
+        {
+            if !self.ways.has_restarted(node, last.max(at)) {
+                continue;
+            }
+            for row in self.parts_on_way(serial).into_iter().flatten() {
+                self.ways.take_in_vain(row.stream, row.sequence, row.sent_at, node);
+            }
+            let frame = FrameContext { bytes: &bytes, label: &label, departed_at, received_at };
+            let described = self.described(&frame, label.sent_at);
+            if self.ways.is_relayed(described.stream) {
+                self.ways.take_in_vain(described.stream, described.sequence, label.sent_at, node);
+            } else if plan.streams[described.stream.index()].receivers.contains(&node) && self.part(&frame).is_first() {
+                *self.ended.entry((described.stream, node)).or_default() += 1;
+                let (sender, sequence) = (sender(&frame, described.sender), described.sequence.unwrap_or_default());
+                let outcome = Outcome::Discarded(DiscardReason::Restarted);
+                self.rows.frames.push(FrameRow {
+                    len: bytes.len() as u32,
+                    slot_start: described.slot_start,
+                    sent_at: Some(label.sent_at),
+                    departed_at,
+                    received_at: received_at.or(Some(at)),
+                    ..open_row(described.stream, sequence, sender, node, described.cycle_start, outcome)
+                });
+            }
+        }
+    }
+
+    /// Keeps a frame that its node may lose, until the node tells of it.
+    fn take_before_restart(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        let FrameContext { bytes, label, departed_at, received_at } = frame;
+        let stream = self.describer(label.segment).stream_of(bytes);
+        let is_its = self.waits.segment(stream, node).is_some();
+        if let Some(serial) = label.serial.filter(|_| is_its && label.attack.is_none()) {
+            let untold = Untold { at, label: *label, bytes: bytes.to_vec(), departed_at, received_at };
+            self.untold.insert((node, serial), untold);
+        }
+    }
+
+    /// The PDUs in a frame, if it holds those of several streams.
+    fn parts_on_way(&self, serial: u64) -> Option<Vec<OnWayRow>> {
+        let on_way = |part: &FramePart| {
+            let mut hops =
+                self.rows.hops.iter().filter(|hop| Some(hop.frame) == part.origin && hop.stream == part.stream);
+            let hop = hops.next_back()?;
+            Some(OnWayRow { stream: hop.stream, sequence: Some(hop.sequence), sent_at: hop.sent_at? })
+        };
+        Some(self.parts.get(&serial)?.iter().filter_map(on_way).collect())
     }
 
     /// A row for each frame that was handed to a segment and never seen again. A sender's frames of one stream reach each
@@ -351,6 +418,9 @@ impl Observer for Recorder {
         self.rows.events.push(EventRow { time: at, node, event: *event });
         self.precision.tell(at, node, event);
         self.times.iter_mut().for_each(|time| time.tell(at, node, event));
+        if let Some(serial) = frame.as_ref().and_then(|frame| frame.label.serial).filter(|_| !self.untold.is_empty()) {
+            self.untold.remove(&(node, serial));
+        }
         if let (EventKind::Discarded(reason), Some(frame)) = (event.kind, &frame)
             && node >= self.first_own
             && self.describer(frame.label.segment).overtakes()
@@ -359,10 +429,14 @@ impl Observer for Recorder {
             self.cut_short.entry((event.stream, event.sequence)).or_insert(reason);
         }
         let about = self.messages.about(&self.describers, node, event, frame.as_ref());
+        let event = &match &about {
+            About::Message(_, sequence) => Event { sequence: *sequence, ..*event },
+            _ => *event,
+        };
         let told = match &about {
             About::Frame => frame,
             About::Piece => None,
-            About::Message(label) => frame.map(|frame| FrameContext { label, ..frame }),
+            About::Message(label, _) => frame.map(|frame| FrameContext { label, ..frame }),
             About::Ended(Begun { label, bytes, .. }) => {
                 Some(FrameContext { bytes, label, departed_at: None, received_at: None })
             }
@@ -425,14 +499,7 @@ impl Observer for Recorder {
 
     fn on_way(&mut self, frame: FrameContext<'_>) {
         let described = self.describer(frame.label.segment).stream_of(frame.bytes);
-        if let Some(parts) = frame.label.serial.and_then(|serial| self.parts.get(&serial)) {
-            let on_way = |part: &FramePart| {
-                let mut hops =
-                    self.rows.hops.iter().filter(|hop| Some(hop.frame) == part.origin && hop.stream == part.stream);
-                let hop = hops.next_back()?;
-                Some(OnWayRow { stream: hop.stream, sequence: Some(hop.sequence), sent_at: hop.sent_at? })
-            };
-            let parts: Vec<OnWayRow> = parts.iter().filter_map(on_way).collect();
+        if let Some(parts) = frame.label.serial.and_then(|serial| self.parts_on_way(serial)) {
             self.rows.on_way.extend(parts);
         } else if described != StreamId::NONE && frame.label.attack.is_none() && self.part(&frame).is_first() {
             let sent_at = frame.label.sent_at;
@@ -443,9 +510,8 @@ impl Observer for Recorder {
     }
 
     fn taken(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
-        if self.ways.is_away(node, at) {
-            let described = self.described(&frame, frame.label.sent_at);
-            self.ways.take_in_vain(described.stream, described.sequence, frame.label.sent_at, node);
+        if self.ways.may_lose(node, at) {
+            self.take_before_restart(at, node, frame);
         }
         let is_shared = || self.describer(frame.label.segment).is_shared();
         if self.capture && !is_shared() && self.part(&frame) != MessagePart::Whole {

@@ -34,7 +34,7 @@ pub(crate) struct Ways {
     begun: Vec<(StreamId, Option<u64>, SimTime)>,
     /// Gateways that start anew, and from when to when they are away.
     away: BTreeMap<NodeId, (SimTime, SimTime)>,
-    /// Frames that came to a gateway while it was away: stream, number as far as its bytes tell it, when its hop began, which gateway.
+    /// Frames that a gateway lost when it started anew: stream, number as far as its bytes tell it, when its hop began, which gateway.
     in_vain: Vec<(StreamId, u64, SimTime, NodeId)>,
 }
 
@@ -99,12 +99,17 @@ impl Ways {
         is_loss && self.gateways.contains(&node) && is_held
     }
 
-    /// True if a gateway starts anew at this time.
-    pub(crate) fn is_away(&self, node: NodeId, at: SimTime) -> bool {
-        !self.away.is_empty() && self.away.get(&node).is_some_and(|(from, until)| (*from..*until).contains(&at))
+    /// True if a node may lose what it has or gets at this time since it starts anew: before it is there again.
+    pub(crate) fn may_lose(&self, node: NodeId, at: SimTime) -> bool {
+        !self.away.is_empty() && self.away.get(&node).is_some_and(|(_, until)| at < *until)
     }
 
-    /// A frame has come to a gateway that was away.
+    /// True if a gateway has started anew by this time.
+    pub(crate) fn has_restarted(&self, node: NodeId, by: SimTime) -> bool {
+        self.away.get(&node).is_some_and(|(from, _)| *from <= by)
+    }
+
+    /// A gateway that started anew has lost a frame.
     pub(crate) fn take_in_vain(&mut self, stream: StreamId, sequence: Option<u64>, sent_at: SimTime, node: NodeId) {
         if self.is_relayed(stream) {
             self.in_vain.push((stream, sequence.unwrap_or_default(), sent_at, node));
@@ -268,7 +273,6 @@ impl Ways {
         let on_way: BTreeSet<(StreamId, u64)> =
             rows.on_way.iter().filter_map(|row| Some((row.stream, row.sequence?))).collect();
         let last = rows.events.iter().map(|row| row.time).max().unwrap_or(SimTime::ZERO);
-        let has_restarted = |gateway: &NodeId| self.away.get(gateway).is_some_and(|(from, _)| *from <= last);
         for ((id, sequence), sent_at) in begun {
             let stream = &plan.streams[id.index()];
             for receiver in &stream.receivers {
@@ -279,11 +283,13 @@ impl Ways {
                 let in_it = |gateway: &&NodeId| held.contains(&(id, sequence, **gateway));
                 let before = gateways_before(stream, *receiver);
                 let is_on_way = on_way.contains(&(id, as_sent(sequence)));
-                let lost_at = before.iter().filter(in_it).find(|gateway| has_restarted(gateway));
+                let places = std::iter::once(receiver).chain(&before);
+                let lost_at = places.filter(in_it).find(|gateway| self.has_restarted(**gateway, last));
                 if let Some(gateway) = lost_at.filter(|_| !is_on_way) {
                     let outcome = Outcome::Discarded(DiscardReason::Restarted);
                     let row = open_row(id, sequence, stream.sender, *gateway, due, outcome);
-                    rows.frames.push(FrameRow { sent_at: Some(sent_at), lost_for: Some(*receiver), ..row });
+                    let lost_for = Some(*receiver).filter(|receiver| receiver != gateway);
+                    rows.frames.push(FrameRow { sent_at: Some(sent_at), lost_for, ..row });
                     continue;
                 }
                 // Who kept it back does not say which it was.

@@ -22,12 +22,16 @@ const fn case(
     Case { file, word, end }
 }
 
-const CASES: [Case; 18] = [
+const CASES: [Case; 24] = [
     // Senders whose processors never come to a frame.
     case("h1-starved.toml", "failed", ("slow", "r", 101, &[("not_sent", 99)])),
     case("h2-starved-can.toml", "failed", ("slow", "r", 101, &[("late", 65), ("not_sent", 33)])),
     case("h3-starved-gateway.toml", "failed", ("fast", "r", 500, &[("queue-full", 77)])),
     case("a3.json", "failed", ("s3", "can0-n0", 40, &[("not_sent", 39)])),
+    // What its sender never comes to and its receiver misses is not sent, and not twice.
+    case("starved-supervised.toml", "failed", ("s", "r", 40, &[("in_time", 1), ("not_sent", 38), ("in_flight", 1)])),
+    // A message of which a host interface loses several frames is lost once.
+    case("host-without-room.toml", "failed", ("s", "b", 3, &[("host-buffer-full", 3)])),
     // What is on its way at the end is judged by the deadline of its own receiver.
     case("b1-min.toml", "held", ("s", "r2", 11, &[("in_time", 10), ("in_flight", 1)])),
     case("b1.json", "held", ("s3", "gw1", 40, &[("in_time", 40)])),
@@ -41,7 +45,13 @@ const CASES: [Case; 18] = [
     // A source that starts anew counts from the beginning again.
     case("a1-min.toml", "held", ("s", "a", 40, &[("in_time", 40)])),
     case("a1.json", "failed", ("s2", "eth0-n1", 80, &[("not_sent", 2)])),
-    case("b4.json", "held", ("s0", "can0-n1", 37, &[("in_time", 37)])),
+    case("b4.json", "failed", ("s0", "can0-n1", 40, &[("in_time", 37), ("not_sent", 3)])),
+    // What is due while its source starts anew is not sent.
+    case("reboot-source.toml", "failed", ("to-ethernet", "n", 160, &[("in_time", 120), ("not_sent", 40)])),
+    case("reboot-source.toml", "failed", ("to-bus", "m", 40, &[("in_time", 30), ("not_sent", 10)])),
+    // What comes to a receiver while it starts anew is lost there.
+    case("reboot-receiver.toml", "failed", ("passes", "g", 200, &[("in_time", 190), ("restarted", 10)])),
+    case("reboot-receiver.toml", "failed", ("ends", "g", 200, &[("in_time", 190), ("restarted", 10)])),
     // What waits for a bus that has no time for it.
     case("overload-unaccounted.toml", "failed", ("s8", "b0n1", 100, &[("overdue", 99), ("in_flight", 1)])),
     case("held-recording.toml", "failed", ("s0", "b", 10, &[("in_time", 10)])),

@@ -96,6 +96,8 @@ pub struct Gateway {
     /// Frames handed to this node so far.
     inputs: u64,
     life: Life,
+    /// Frames of its own that are due while it starts anew, and those that it had not sent by then: which stream, when they are due.
+    given_up: VecDeque<(StreamId, LocalTime)>,
 }
 
 /// A frame that waits, and what is told before it leaves.
@@ -138,6 +140,7 @@ impl Gateway {
             tokens_given: 0,
             inputs: 0,
             life: Life::Off,
+            given_up: VecDeque::new(),
         }
     }
 
@@ -165,13 +168,17 @@ impl Gateway {
         match self.life {
             Life::On { reboots_at: Some(at) } if at <= now => {
                 let takes = self.config.reboot.map_or(Duration::ZERO, |(_, takes)| takes);
-                self.life = Life::Away { until: at + takes };
+                let until = at + takes;
+                self.life = Life::Away { until };
                 self.passing.clear();
                 self.collectors.iter_mut().for_each(Collector::clear);
                 self.leaving.clear();
                 (self.at_work, self.working, self.held) = (None, None, None);
                 self.base.clear();
+                // A stack that is started again has frames due from then on.
+                let last = until - Duration::from_ps(1);
                 for stack in &mut self.stacks {
+                    self.given_up.extend(std::iter::from_fn(|| stack.owed(last)));
                     stack.restart(now);
                 }
                 self.live(now);
@@ -437,6 +444,9 @@ impl Node for Gateway {
     }
 
     fn owed(&mut self, now: LocalTime) -> Option<(StreamId, LocalTime)> {
+        if let Some(place) = self.given_up.iter().position(|(_, due)| *due <= now) {
+            return self.given_up.remove(place);
+        }
         if matches!(self.life, Life::Away { .. }) {
             return None;
         }

@@ -31,8 +31,8 @@ fn sealed_len() -> usize {
     LEN + protection().overhead()
 }
 
-fn sender() -> Bench<CanStation> {
-    let talker = TalkerConfig {
+fn talker() -> TalkerConfig {
+    TalkerConfig {
         stream: STREAM,
         id: id(),
         kind: KIND,
@@ -42,8 +42,11 @@ fn sender() -> Bench<CanStation> {
         fill: vec![0xaa; LEN],
         signal: None,
         protection: protection(),
-    };
-    let config = StationConfig { talkers: vec![talker], ..StationConfig::default() };
+    }
+}
+
+fn sender() -> Bench<CanStation> {
+    let config = StationConfig { talkers: vec![talker()], ..StationConfig::default() };
     Bench::started(CanStation::new(config, None).expect("a station of a bus is able to"))
 }
 
@@ -224,6 +227,23 @@ fn after_a_reboot_its_counters_begin_again() {
     gateway.said().iter().for_each(|frame| receiver.hear(17, frame));
     let delivered = EventKind::Delivered;
     assert_eq!(receiver.kinds(), [delivered, delivered, EventKind::Discarded(DiscardReason::Replayed)]);
+}
+
+#[test]
+fn what_is_due_while_a_gateway_starts_anew_is_owed() {
+    let config = StationConfig { talkers: vec![talker()], ..StationConfig::default() };
+    let stack = CanStation::of_gateway(config, None).expect("a station of a bus is able to");
+    let reboot = Some((Duration::from_ms(5), Duration::from_ms(20)));
+    let config = GatewayConfig { reboot, ..GatewayConfig::default() };
+    let mut gateway = Bench::started(Gateway::new(config, vec![Box::new(stack)]));
+    gateway.put(5, Input::Timeout);
+    // Of a run that ends here the second one is not due.
+    assert_eq!(gateway.node.owed(at_ms(12)), Some((STREAM, at_ms(10))));
+    assert_eq!(gateway.node.owed(at_ms(12)), None);
+    gateway.put(25, Input::Timeout);
+    assert_eq!(gateway.kinds(), [EventKind::Sent, EventKind::Rebooted, EventKind::Sent]);
+    assert_eq!(gateway.node.owed(at_ms(30)), Some((STREAM, at_ms(20))));
+    assert_eq!(gateway.node.owed(at_ms(30)), None);
 }
 
 #[test]

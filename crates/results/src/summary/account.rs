@@ -15,11 +15,16 @@
 //!
 //! A frame that was due and that its sender did not hand over is in the account too: it was not sent, or is still to come.
 
+mod not_sent;
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::{DiscardReason, Duration, EventKind, NodeId, SimTime, StreamId};
 use serde::{Deserialize, Serialize};
 
+use self::not_sent::{NotSent, Unsent, not_sent};
 use super::copies::Copies;
 use super::displaced::Attacks;
 use crate::{Absence, Distribution, EndMeta, FrameRow, OnWayRow, Outcome, RunMeta, RunRows, StreamMeta};
@@ -126,17 +131,6 @@ struct Sent {
     due: SimTime,
 }
 
-/// When frames were due that were not sent, by stream.
-#[derive(Clone, Debug, Default)]
-struct NotSent {
-    /// Their senders have not come to them by the end of the run.
-    owed: Vec<SimTime>,
-    /// Their senders had lost the key to protect them with, or the freshness value.
-    withheld: Vec<SimTime>,
-    /// Their senders had no key yet.
-    before_key: u64,
-}
-
 /// What all accounts of one stream need.
 pub(super) struct Ledger<'r> {
     id: StreamId,
@@ -223,34 +217,6 @@ pub(super) fn ledgers<'r>(meta: &'r RunMeta, rows: &'r RunRows, ready_ns: &[i64]
         }
     };
     sent.into_iter().zip(of_stream).enumerate().map(ledger).collect()
-}
-
-/// What senders did not send, by stream.
-fn not_sent(meta: &RunMeta, rows: &RunRows) -> Vec<NotSent> {
-    let mut all = vec![NotSent::default(); meta.streams.len()];
-    let mut keyed: BTreeSet<NodeId> = BTreeSet::new();
-    for row in &rows.events {
-        match row.event.kind {
-            EventKind::KeyInstalled => drop(keyed.insert(row.node)),
-            EventKind::KeyWithdrawn => drop(keyed.remove(&row.node)),
-            EventKind::Withheld => {
-                let index = row.event.stream.index();
-                let is_its = meta.streams.get(index).is_some_and(|stream| stream.is_sent_by(row.node.0));
-                match all.get_mut(index).filter(|_| is_its) {
-                    Some(stream) if meta.group.is_some() && !keyed.contains(&row.node) => stream.before_key += 1,
-                    Some(stream) => stream.withheld.push(row.time),
-                    None => {}
-                }
-            }
-            _ => {}
-        }
-    }
-    for row in &rows.owed {
-        if let Some(stream) = all.get_mut(row.stream.index()) {
-            stream.owed.push(row.due_at);
-        }
-    }
-    all
 }
 
 /// Frames of which their sender told nothing: all, where it tells nothing at all, and those it had no room for.
@@ -355,11 +321,14 @@ impl<'r> Ledger<'r> {
         let used: BTreeSet<SimTime> = (own.iter().filter(is_end).chain(&self.on_way).filter_map(|row| row.slot_start))
             .chain(self.attacks.slots_used_at(receiver))
             .collect();
+        let mut unsent = self.not_sent.times();
         for row in own.iter().filter(|row| row.outcome == Outcome::Missing) {
             let is_seen = row.slot_start.is_some_and(|slot| used.contains(&slot));
             // What leaves in the first slots of the first cycle would have had to be made before the run began.
             let is_judged = row.cycle_start > SimTime::ZERO && row.cycle_start.since_zero().as_ns() >= self.ready_ns;
-            if !is_seen && !open.end_missing(row) && is_judged {
+            // What its sender says that it has not sent is counted by that, and not once more when it is missed.
+            let is_of_sender = |unsent: &mut Unsent| unsent.take(row, self.stream.period_ns);
+            if !is_seen && !open.end_missing(row) && is_judged && !is_of_sender(&mut unsent) {
                 let is_lost = u64::from(!self.is_absent(receiver, row.cycle_start));
                 (account.due, account.not_sent) = (account.due + is_lost, account.not_sent + is_lost);
             }
@@ -604,6 +573,3 @@ impl<'r> Open<'r> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;
