@@ -26,8 +26,7 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
         let packets = facet.cut.fragments();
         let whole = match facet.transport {
             LinkTransport::Udp => Cell::number(laws.whole(packets) * 100.0, 2),
-            // What is lost is sent again.
-            LinkTransport::Tcp => Cell::number(100.0, 2),
+            LinkTransport::Tcp => Cell::na("over TCP what is lost is sent again, and takes longer"),
             LinkTransport::Program => Cell::na("what programs do with a packet that is lost is theirs"),
         };
         messages.push(vec![

@@ -42,10 +42,18 @@ pub(crate) enum What {
     },
 }
 
-/// The records in a file, and how many bytes of it are none.
-pub(crate) fn parse(bytes: &[u8]) -> (Vec<ProgramMessage>, usize) {
+/// Times further than this from the start of a run are not of it `[ns]`.
+const FAR_NS: u64 = 1_000_000_000_000_000;
+
+/// The records in a file of a run that began at `epoch_ns`, and how many bytes of it are none.
+pub(crate) fn parse(bytes: &[u8], epoch_ns: i64) -> (Vec<ProgramMessage>, usize) {
     let (chunks, rest) = bytes.as_chunks::<LEN>();
-    let records: Vec<ProgramMessage> = chunks.iter().filter_map(record).collect();
+    let is_of_run = |record: &ProgramMessage| {
+        let is_near = |ns: i64| ns.abs_diff(epoch_ns) < FAR_NS;
+        let due_ns = if let What::Sent { due_ns } = record.what { due_ns } else { record.at_ns };
+        is_near(record.at_ns) && is_near(due_ns)
+    };
+    let records: Vec<ProgramMessage> = chunks.iter().filter_map(record).filter(is_of_run).collect();
     let bad = (chunks.len() - records.len()) * LEN + rest.len();
     (records, bad)
 }
@@ -92,15 +100,26 @@ mod tests {
             (written(2, 1, 0), What::Received { is_altered: true }),
         ];
         for (bytes, what) in good {
-            assert_eq!(parse(&bytes), (vec![of(what)], 0));
+            assert_eq!(parse(&bytes, 4_000_000_000), (vec![of(what)], 0));
         }
-        let bad = [written(0, 0, 0), written(3, 0, 0), written(1, 1, 0), written(2, 2, 0), vec![1; LEN - 1]];
+        // Times that no clock of this run can have shown.
+        let mut far = written(2, 0, 0);
+        far[24..].copy_from_slice(&i64::MAX.to_le_bytes());
+        let bad = [
+            far,
+            written(1, 0, i64::MAX as u64),
+            written(0, 0, 0),
+            written(3, 0, 0),
+            written(1, 1, 0),
+            written(2, 2, 0),
+            vec![1; LEN - 1],
+        ];
         for bytes in bad {
-            assert_eq!(parse(&bytes), (Vec::new(), bytes.len()));
+            assert_eq!(parse(&bytes, 4_000_000_000), (Vec::new(), bytes.len()));
         }
         // A program that was stopped in the middle of a record loses that one.
         let cut = [written(1, 0, 0), written(2, 0, 0)].concat();
-        assert_eq!(parse(&cut[..40]).0.len(), 1);
-        assert_eq!(parse(&cut[..40]).1, 8);
+        assert_eq!(parse(&cut[..40], 0).0.len(), 1);
+        assert_eq!(parse(&cut[..40], 0).1, 8);
     }
 }

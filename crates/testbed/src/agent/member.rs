@@ -40,6 +40,8 @@ pub(super) struct Member {
     wake_at: Option<LocalTime>,
     /// When it is told to stop; `None` once it was.
     stop_at: Option<SimTime>,
+    /// When the run ends for it.
+    end: SimTime,
     log: AgentLog,
     /// The program that it runs beside.
     program: Option<Running>,
@@ -70,6 +72,7 @@ impl Member {
             leaving: VecDeque::new(),
             wake_at: None,
             stop_at: Some(SimTime::ZERO + duration),
+            end: SimTime::ZERO + duration,
             log: AgentLog::with_room(records),
             program: setup.program.clone().map(|program| Running::new(program, clock)),
             buffer: vec![0; frame_len_max],
@@ -131,7 +134,7 @@ impl Member {
     /// What it wrote down, when the run is over.
     pub(super) fn into_log(mut self) -> AgentLog {
         self.log.dropped = self.ports.iter().map(Port::dropped).sum();
-        self.log.program = self.program.take().map(|program| program.stop(&mut self.log));
+        self.log.program = self.program.take().map(|program| program.stop(self.end, &mut self.log));
         self.log
     }
 
@@ -140,6 +143,7 @@ impl Member {
             return Ok(());
         }
         self.launches.clear();
+        self.end = self.end.min(self.clock.now());
         let now = self.oscillator.local(self.clock.now());
         while let Some((stream, due)) = self.node.owed(now) {
             self.log.owed.push((stream.0, self.oscillator.sim(due).as_ps()));

@@ -115,7 +115,9 @@ impl Running {
     }
 
     /// Ends it, if it still runs, and writes down what it says of its streams.
-    pub(super) fn stop(mut self, log: &mut AgentLog) -> ProgramRecord {
+    ///
+    /// What is due from `end` on is none of the run's.
+    pub(super) fn stop(mut self, end: SimTime, log: &mut AgentLog) -> ProgramRecord {
         let clock = self.clock;
         if let State::Runs { child, .. } = &mut self.state {
             let pid = Pid::from_raw(child.id() as i32);
@@ -133,7 +135,7 @@ impl Running {
             let (how, is_well) = ended.expect("set above");
             self.state = State::Ended { at: None, how, is_well };
         }
-        self.note_messages(log);
+        self.note_messages(end, log);
         // All that wrote to the pipe is gone.
         self.reader.into_iter().for_each(|reader| drop(reader.join()));
         let bytes: Vec<u8> = self.printed.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
@@ -152,13 +154,14 @@ impl Running {
 
 impl Running {
     /// Its records, as those of messages over connections: no packet stands for one of these either.
-    fn note_messages(&mut self, log: &mut AgentLog) {
-        let Some(mut file) = self.records.take() else { return };
+    fn note_messages(&mut self, end: SimTime, log: &mut AgentLog) {
         let mut bytes = Vec::new();
-        if file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).is_err() {
-            return;
+        if let Some(mut file) = self.records.take() {
+            // Of what cannot be read nothing was sent, as far as anybody knows.
+            let _ = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes));
         }
-        let (messages, bad) = parse(&bytes);
+        let (messages, bad) = parse(&bytes, self.clock.epoch_ns);
+        self.note_owed(&messages, end, log);
         log.bad_records += bad as u64;
         for message in messages {
             let ProgramMessage { what, stream, len, sequence, at_ns } = message;
@@ -193,6 +196,30 @@ impl Running {
             }
         }
         log.events.sort_by_key(EventRecord::at);
+    }
+
+    /// What was due and nobody wrote down as sent: a program that stops, or that is held up, owes the rest. The schedule of a stream begins with
+    /// its first message; of one without any, when it could have begun.
+    fn note_owed(&self, messages: &[ProgramMessage], end: SimTime, log: &mut AgentLog) {
+        let end_ns = end.since_zero().as_ns();
+        for stream in self.config.streams.iter().filter(|stream| stream.sends) {
+            let of_stream = messages.iter().filter(|message| message.stream.0 == stream.number);
+            let dues = of_stream.filter_map(|message| match message.what {
+                What::Sent { due_ns } => Some(due_ns - self.clock.epoch_ns).filter(|due| *due < end_ns),
+                What::Received { .. } => None,
+            });
+            let (mut sent, mut first_ns) = (0, None);
+            for due in dues {
+                sent += 1;
+                first_ns = Some(first_ns.map_or(due, |first: i64| first.min(due)));
+            }
+            let begin_ns = Duration::from_ps(self.config.from_ps).as_ns() + stream.offset_ns;
+            let first_ns = first_ns.unwrap_or(begin_ns);
+            let due_ns = (sent..).map(|number| first_ns + number * stream.period_ns.max(1));
+            let owed =
+                due_ns.take_while(|due| *due < end_ns).map(|due| (stream.number, Duration::from_ns(due).as_ps()));
+            log.owed.extend(owed);
+        }
     }
 }
 
