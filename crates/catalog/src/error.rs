@@ -15,6 +15,11 @@ pub enum BuildError {
     /// A stream whose transport is the kernel's.
     #[error("stream `{0}` goes over TCP, which is the kernel's and not simulated: run it with --engine live")]
     OnlyLive(String),
+    /// A stream whose packets are longer than the simulator's frames.
+    #[error(
+        "stream `{0}` goes in packets longer than 1500 B, which are not simulated: run it with --engine live, or write an `mtu` of 1500B at most"
+    )]
+    LongPackets(String),
     /// A node whose program is somebody else's.
     #[error("node `{0}` runs a program, which is not simulated: run it with --engine live --programs")]
     Program(String),

@@ -57,6 +57,8 @@ pub(crate) enum Command {
     Bounds(crate::commands::bounds::Bounds),
     /// Measure what authentication costs on this processor
     Bench(Bench),
+    /// Run robot middleware of others, plain and secured, over an emulated network
+    Middleware(crate::commands::middleware::Middleware),
     /// Look at V2X certificates, messages, trust lists and captures
     V2x(crate::commands::v2x::V2x),
     /// Serve a V2X station's security services (by the program chronoseal-v2x)

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Command::Check(options) => commands::check::run(options, &printer),
         Command::Compare(options) => commands::compare::run(options, &printer),
         Command::Doctor(options) => commands::doctor::run(options, &printer),
+        Command::Middleware(options) => commands::middleware::run(options, &printer),
         Command::Pki(_) | Command::Vss(_) => other_program::hand_over(),
         Command::Report(options) => commands::report::run(options, &printer),
         Command::Run(options) => commands::run::run(options, &printer),

@@ -178,7 +178,7 @@ pub struct FrameLabel {
     pub segment: u16,
 }
 
-/// Room for one frame `[byte]`.
+/// Room for one frame in its slot `[byte]`. A longer one, of a live link with large packets, has room of its own beside it.
 pub const FRAME_CAPACITY: usize = chronoseal_core::node::FRAME_LEN_MAX;
 
 /// What is known of a frame stands before its bytes, next to the headers, which is all that most steps look at.
@@ -188,6 +188,25 @@ struct Entry {
     len: u16,
     references: u16,
     bytes: [u8; FRAME_CAPACITY],
+    /// The frame, where it is longer than its slot. Kept for the next such one.
+    long: Vec<u8>,
+}
+
+impl Entry {
+    #[inline(always)]
+    fn frame(&self) -> &[u8] {
+        // The bound has to be checked anyway, so long frames cost the others nothing.
+        match self.bytes.get(..self.len as usize) {
+            Some(bytes) => bytes,
+            None => self.long_frame(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn long_frame(&self) -> &[u8] {
+        &self.long[..self.len as usize]
+    }
 }
 
 /// Every frame in flight. Slots are reused, so a run's memory is bounded by what is in flight at once.
@@ -244,8 +263,27 @@ impl FrameStore {
     #[inline(never)]
     fn add_slot(&mut self) -> u32 {
         let label = FrameLabel::default();
-        self.entries.push(Entry { bytes: [0; FRAME_CAPACITY], len: 0, references: 0, label });
+        self.entries.push(Entry { bytes: [0; FRAME_CAPACITY], len: 0, references: 0, label, long: Vec::new() });
         u32::try_from(self.entries.len() - 1).expect("fewer than 2^32 frames fit in memory")
+    }
+
+    /// A slot with one reference and these bytes in it, which may be more than [`FRAME_CAPACITY`].
+    ///
+    /// # Panics
+    /// If they are 2^16 or more.
+    pub fn hold(&mut self, bytes: &[u8], label: FrameLabel) -> FrameId {
+        let frame = self.reserve();
+        let entry = &mut self.entries[frame.0 as usize];
+        match entry.bytes.get_mut(..bytes.len()) {
+            Some(room) => room.copy_from_slice(bytes),
+            None => {
+                entry.long.clear();
+                entry.long.extend_from_slice(bytes);
+            }
+        }
+        entry.len = u16::try_from(bytes.len()).expect("a frame has less than 2^16 bytes");
+        entry.label = label;
+        frame
     }
 
     /// The whole slot, to write a frame into.
@@ -274,7 +312,7 @@ impl FrameStore {
     #[inline(always)]
     pub fn bytes_and_label(&self, frame: FrameId) -> (&[u8], &FrameLabel) {
         let entry = &self.entries[frame.0 as usize];
-        (&entry.bytes[..entry.len as usize], &entry.label)
+        (entry.frame(), &entry.label)
     }
 
     /// Its length `[byte]`.
@@ -301,6 +339,10 @@ impl FrameStore {
     /// If 2^32 frames are held at once, which no memory can.
     pub fn duplicate(&mut self, frame: FrameId) -> FrameId {
         let (len, label) = (self.len_of(frame) as usize, *self.label(frame));
+        if len > FRAME_CAPACITY {
+            let bytes = self.bytes(frame).to_vec();
+            return self.hold(&bytes, label);
+        }
         let copy = self.reserve();
         let bytes = *self.buffer(frame);
         self.buffer(copy)[..len].copy_from_slice(&bytes[..len]);
@@ -311,7 +353,7 @@ impl FrameStore {
     /// Every frame that somebody owns.
     pub fn alive(&self) -> impl Iterator<Item = (&[u8], &FrameLabel)> {
         let alive = self.entries.iter().filter(|entry| entry.references > 0);
-        alive.map(|entry| (&entry.bytes[..entry.len as usize], &entry.label))
+        alive.map(|entry| (entry.frame(), &entry.label))
     }
 
     /// One more owner, for another copy on another wire.

@@ -58,8 +58,8 @@ pub const REASSEMBLY_TIMEOUT_MAX: Duration = Duration::from_s(120);
 pub const CONNECTION_MESSAGE_MAX: u32 = 10_000_000;
 /// Shortest of the longest packets of a link (RFC 791 §3.2).
 pub const MTU_MIN: Bytes = Bytes(68);
-/// Longest packet: what an Ethernet frame carries.
-pub const MTU_MAX: Bytes = Bytes(1_500);
+/// Longest packet: what a TAP interface of Linux takes.
+pub const MTU_MAX: Bytes = Bytes(65_521);
 /// Sets of identifiers that a gateway passes on whole.
 pub const BRIDGES_MAX: u32 = 64;
 /// Changes of a group: what an orchestrator can have before it, and the first key is one of that.

@@ -16,6 +16,7 @@ pub mod can_group_key;
 mod cost;
 pub mod ethernet_classes;
 mod fleet;
+pub mod robot_middleware;
 pub mod tte_hmac;
 
 use std::path::PathBuf;
@@ -140,6 +141,9 @@ pub enum StudyError {
     /// A live run failed in a way that another try would not mend.
     #[error(transparent)]
     Measure(#[from] MeasureError),
+    /// There is no middleware to measure.
+    #[error(transparent)]
+    Middleware(#[from] chronoseal_middleware::MiddlewareError),
     /// A run could not be stored.
     #[error(transparent)]
     Store(#[from] chronoseal_results::StoreError),
@@ -176,6 +180,12 @@ pub const fn studies() -> &'static [Study] {
             title: ethernet_classes::TITLE,
             honours: &[Seed],
             run: ethernet_classes::run,
+        },
+        Study {
+            name: "robot-middleware",
+            title: robot_middleware::TITLE,
+            honours: &[Full, NoLive, NoFifo, Seed],
+            run: robot_middleware::run,
         },
     ]
 }

@@ -9,9 +9,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chronoseal_core::node::FRAME_LEN_MAX;
 use chronoseal_core::{Duration, Event, EventKind, MessagePart, NodeId, SimTime, StreamId};
-use chronoseal_media::medium::{Attachment, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer};
+use chronoseal_media::medium::{Attachment, FRAME_CAPACITY, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer};
 use chronoseal_results::{Direction, EventRow, ReleaseRow, StallRow};
 use chronoseal_wire::protocol_control_frame::add_transparent_clock;
 
@@ -32,6 +31,9 @@ const REST: Duration = Duration::from_us(60);
 
 /// Frames read from one wire before others are looked at anew, which costs a system call.
 const FRAMES_PER_TURN: usize = 8;
+
+/// Room for any frame of any wire `[byte]`.
+const READ_LEN: usize = u16::MAX as usize;
 
 /// Records of each kind there is room for before memory has to grow.
 const LOG_ROOM: usize = 1 << 17;
@@ -128,6 +130,8 @@ pub(crate) fn run(
         wires,
         medium,
         frames: FrameStore::new(),
+        incoming: vec![0; READ_LEN],
+        outgoing: Vec::with_capacity(READ_LEN),
         timers: BinaryHeap::new(),
         out: Vec::new(),
         log: EmulatorLog {
@@ -146,6 +150,10 @@ struct Emulator<'w> {
     wires: &'w [Wire],
     medium: &'w mut (dyn Medium + Send),
     frames: FrameStore,
+    /// The frame that was read last.
+    incoming: Vec<u8>,
+    /// The frame that is being written.
+    outgoing: Vec<u8>,
     timers: BinaryHeap<Reverse<(SimTime, MediumTimer)>>,
     out: Vec<MediumOutput>,
     log: EmulatorLog,
@@ -216,19 +224,21 @@ impl<'w> Emulator<'w> {
 
     /// One frame from a wire. False if there was none.
     fn read_wire(&mut self, index: usize) -> bool {
-        let frame = self.frames.allocate(FrameLabel::default());
-        let read = self.wires[index].end.read(self.frames.buffer(frame));
+        let end = &self.wires[index].end;
+        // Only a lossy link has packets that are longer than an Ethernet frame.
+        let room = if end.has_messages() { READ_LEN } else { FRAME_CAPACITY };
+        let read = end.read(&mut self.incoming[..room]);
         if read == Read::Nothing {
-            self.frames.release(frame);
             return false;
         }
         let now = self.config.clock.now();
         if let Read::Frame(len) = read {
             self.expire_timers_before(now);
-            self.arrive(now, index, frame, len.min(FRAME_LEN_MAX));
+            let incoming = std::mem::take(&mut self.incoming);
+            self.arrive(now, index, &incoming[..len.min(room)]);
+            self.incoming = incoming;
             return true;
         }
-        self.frames.release(frame);
         if let Read::Bad(reason) = read {
             let event = Event::of(EventKind::Discarded(reason), StreamId::NONE, 0);
             self.log.events.push(EventRow { time: now, node: self.wires[index].line.attachment.node, event });
@@ -245,7 +255,7 @@ impl<'w> Emulator<'w> {
         }
     }
 
-    fn arrive(&mut self, now: SimTime, wire: usize, frame: FrameId, len: usize) {
+    fn arrive(&mut self, now: SimTime, wire: usize, bytes: &[u8]) {
         let Line { attachment: from, segment, .. } = self.wires[wire].line;
         let serial = self.log.arrivals.len();
         let label = FrameLabel {
@@ -255,13 +265,8 @@ impl<'w> Emulator<'w> {
             segment,
             ..FrameLabel::default()
         };
-        self.frames.fill(frame, len, label);
-        // The medium may give the slot to another frame before the records are written.
-        let mut bytes = [0; FRAME_LEN_MAX];
-        bytes[..len].copy_from_slice(self.frames.bytes(frame));
-        let bytes = &bytes[..len];
         let description = FrameDescription::UNKNOWN;
-        let (hash, len) = (0, len as u32);
+        let (hash, len) = (0, bytes.len() as u32);
         self.log.arrivals.push(Arrival {
             wire,
             read_at: now,
@@ -271,9 +276,8 @@ impl<'w> Emulator<'w> {
             hash,
             description,
         });
-        if self.wires[wire].end.is_carried() {
-            self.frames.release(frame);
-        } else {
+        if !self.wires[wire].end.is_carried() {
+            let frame = self.frames.hold(bytes, label);
             let priority = self.config.traffic.priority(from, bytes);
             self.medium.handle_frame(now, from, priority, frame, &mut self.frames, &mut self.out);
             self.perform(now);
@@ -340,10 +344,10 @@ impl<'w> Emulator<'w> {
         let label = *self.frames.label(frame);
         self.note_arrival(&label);
         let Some(wire) = self.wires.iter().position(|wire| wire.line.attachment == to) else { return };
-        let mut bytes = [0; FRAME_LEN_MAX];
-        let len = self.frames.bytes(frame).len();
-        let bytes = &mut bytes[..len];
-        bytes.copy_from_slice(self.frames.bytes(frame));
+        let mut outgoing = std::mem::take(&mut self.outgoing);
+        outgoing.clear();
+        outgoing.extend_from_slice(self.frames.bytes(frame));
+        let bytes = outgoing.as_mut_slice();
         // When the frame is handed to the kernel, as for the agents' own frames.
         let written_at = self.config.clock.now();
         let error = written_at - planned;
@@ -371,6 +375,7 @@ impl<'w> Emulator<'w> {
             accepted,
         }));
         self.capture(serial_of(&label), written_at, wire, Direction::Departure, bytes);
+        self.outgoing = outgoing;
     }
 
     /// Tells the sender of a frame what became of it, if its end wants to be told.
@@ -385,11 +390,10 @@ impl<'w> Emulator<'w> {
     /// Keeps a frame that is through. What a gateway repeats is known from its sender's bus.
     fn capture_carried(&mut self, planned: SimTime, from: Attachment, frame: FrameId) {
         let Some(wire) = self.wires.iter().position(|wire| wire.line.attachment == from) else { return };
-        let mut bytes = [0; FRAME_LEN_MAX];
-        let len = self.frames.bytes(frame).len();
-        bytes[..len].copy_from_slice(self.frames.bytes(frame));
-        let serial = serial_of(self.frames.label(frame));
-        self.capture(serial, planned, wire, Direction::Carried, &bytes[..len]);
+        if self.config.capture {
+            let bytes = self.frames.bytes(frame).to_vec();
+            self.capture(serial_of(self.frames.label(frame)), planned, wire, Direction::Carried, &bytes);
+        }
     }
 
     fn capture(&mut self, serial: Option<usize>, time: SimTime, wire: usize, direction: Direction, bytes: &[u8]) {

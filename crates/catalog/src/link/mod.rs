@@ -19,6 +19,9 @@ use crate::{
 /// LINKTYPE_ETHERNET.
 const LINK_TYPE: u16 = 1;
 
+/// The longest packet of a simulated station: what an Ethernet frame carries `[byte]`.
+const SIMULATED_MTU_MAX: u32 = 1_500;
+
 /// The row of lossy links.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkKind;
@@ -36,6 +39,9 @@ fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConf
     for (id, stream, hop, facet) in view.streams() {
         let framing = match facet.transport {
             LinkTransport::Udp if is_whole => Framing::Datagram(Cut { fragment_len: usize::MAX, ..facet.cut }),
+            LinkTransport::Udp if view.segment.mtu > SIMULATED_MTU_MAX => {
+                return Err(BuildError::LongPackets(stream.name.clone()));
+            }
             LinkTransport::Udp => Framing::Datagram(facet.cut),
             LinkTransport::Tcp if is_whole => Framing::Message,
             LinkTransport::Tcp => return Err(BuildError::OnlyLive(stream.name.clone())),

@@ -12,7 +12,7 @@ use chronoseal_wire::virtual_link::{station_ip, stream_ip};
 use super::config::{LinkConfig, Order};
 use super::draws::Draws;
 use super::name::{Name, Namer};
-use crate::medium::{Attachment, FrameId, FrameStore, Medium, MediumOutput, MediumTimer, Series};
+use crate::medium::{Attachment, FRAME_CAPACITY, FrameId, FrameStore, Medium, MediumOutput, MediumTimer, Series};
 
 /// A lossy link.
 pub struct LossyLink {
@@ -198,7 +198,8 @@ fn alter(frames: &mut FrameStore, frame: FrameId, place: u64) {
     let len = frames.len_of(frame) as usize;
     let bits = (len.saturating_sub(headers) * 8) as u128;
     let bit = ((u128::from(place) * bits) >> 64) as usize;
-    if bits > 0 {
+    // Longer ones are live, where nothing is altered.
+    if bits > 0 && len <= FRAME_CAPACITY {
         frames.buffer(frame)[headers + bit / 8] ^= 1 << (bit % 8);
     }
 }

@@ -1,0 +1,224 @@
+//! `chronoseal middleware`
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use chronoseal_console::{Format, Printer, Status, Trouble, files};
+use chronoseal_core::{Bytes, Duration};
+use chronoseal_middleware::{
+    Adapter, Answer, Cache, Configuration, Data, Host, NETWORKS, Network, Packets, Question, Row, adapters, document,
+};
+use chronoseal_report::{Block, Cell, Document, Section, Table, Verdict, Word, csv, html, json, run_report};
+use chronoseal_results::disk::Filling;
+use chronoseal_runner::LiveOptions;
+use chronoseal_testbed::interrupt;
+use clap::{Args, Subcommand, ValueEnum};
+
+/// Where the adapters are in a checkout.
+const ADAPTERS: &str = "adapters/middleware";
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal middleware list
+  chronoseal middleware run cyclone-reliable cyclone-reliable-encrypted --data laser --network gigabit-ethernet
+  chronoseal middleware run --all --data image --network wifi --deadline 33ms
+
+Each adapter is a folder in adapters/middleware; its README says how to add one.")]
+pub(crate) struct Middleware {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// Which robot middleware there are adapters for, what of it is installed, and what installs the rest
+    List(List),
+    /// Run a publisher and a subscriber of each configuration live over an emulated network, and rank them
+    Run(Run),
+}
+
+#[derive(Args, Debug)]
+struct List {
+    /// Folder of the adapters
+    #[arg(long, default_value = ADAPTERS)]
+    adapters: PathBuf,
+    /// How to print
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Adapters are programs of this project's sources; they are built when they are used for the first time, and run as you.
+
+Exit status: 3, since a run shows that a deadline was missed and never that it cannot be; 1 if no configuration keeps it.")]
+struct Run {
+    /// Configurations, as `middleware list` shows them
+    #[arg(required_unless_present = "all")]
+    names: Vec<String>,
+    /// All that are installed
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    /// What is sent: 9 kB at 40 Hz, 900 kB at 32 Hz, or 9 MB at 18 Hz
+    #[arg(long, value_enum, default_value = "laser")]
+    data: DataName,
+    /// Length of a message, in place of that of the data
+    #[arg(long)]
+    length: Option<Bytes>,
+    /// From one message to the next, in place of that of the data
+    #[arg(long)]
+    period: Option<Duration>,
+    /// A message is too late after this
+    #[arg(long)]
+    deadline: Option<Duration>,
+    /// The network between the two: `localhost`, `gigabit-ethernet` or `wifi`
+    #[arg(long, default_value = "gigabit-ethernet", value_parser = network)]
+    network: Network,
+    /// The longest packet: 1500 B, or 64 kB as a host alone with itself has them
+    #[arg(long, value_enum, default_value = "real")]
+    packets: PacketsName,
+    /// For how long each runs, finding each other included
+    #[arg(long, default_value = "8s")]
+    duration: Duration,
+    /// Of losses and delays
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Folder of the adapters
+    #[arg(long, default_value = ADAPTERS)]
+    adapters: PathBuf,
+    /// Folder for the report of all and of each [default: results/middleware, with a number behind it if that exists]
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Do without SCHED_FIFO even where it is granted
+    #[arg(long)]
+    no_fifo: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum DataName {
+    Laser,
+    Image,
+    Cloud,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum PacketsName {
+    Real,
+    Large,
+}
+
+fn network(text: &str) -> Result<Network, String> {
+    let names: Vec<&str> = NETWORKS.iter().map(|network| network.profile).collect();
+    let found = NETWORKS.into_iter().find(|network| network.profile == text);
+    found.ok_or_else(|| format!("write one of {}", names.join(", ")))
+}
+
+pub(crate) fn run(options: &Middleware, printer: &Printer) -> Result<Status, Trouble> {
+    match &options.action {
+        Action::List(options) => list(options, printer),
+        Action::Run(options) => compare(options, printer),
+    }
+}
+
+fn list(options: &List, printer: &Printer) -> Result<Status, Trouble> {
+    let all = adapters(&options.adapters)?;
+    let mut table = Table::new("Configurations").words("configuration").words("what").words("security").words("installed");
+    let mut missing = Vec::new();
+    for adapter in &all {
+        let version = adapter.version();
+        if version.is_none() {
+            missing.push(format!("{}: {}", adapter.title, adapter.install_command()));
+        }
+        for configuration in &adapter.configurations {
+            let installed = version.clone().map_or_else(|| Cell::na("not installed"), Cell::text);
+            let words = [&configuration.name, &configuration.title, &configuration.security].map(Cell::text);
+            table.push(words.into_iter().chain([installed]).collect());
+        }
+    }
+    let (word, text) = match missing.is_empty() {
+        true => (Word::Held, "All of it is installed.".to_owned()),
+        false => (Word::NotChecked, format!("{} of {} middlewares are not installed.", missing.len(), all.len())),
+    };
+    let document = Document {
+        title: "Robot middleware".into(),
+        subtitle: String::new(),
+        verdict: Verdict { word, text, points: missing },
+        sections: vec![Section::new("Configurations").with(Block::Table(table))],
+        environment: Vec::new(),
+    };
+    printer.document(&document, options.format);
+    Ok(Status::Held)
+}
+
+fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
+    let all = adapters(&options.adapters)?;
+    let chosen = chosen(&all, &options.names)?;
+    let [laser, image, cloud] = Data::published();
+    let mut data = match options.data {
+        DataName::Laser => laser,
+        DataName::Image => image,
+        DataName::Cloud => cloud,
+    };
+    data.deadline = options.deadline;
+    data.period = options.period.unwrap_or(data.period);
+    if let Some(length) = options.length {
+        data.length = u32::try_from(length.0).map_err(|_| Trouble(format!("error: {length} are too many for a message")))?;
+    }
+    let folder = options.out.clone().unwrap_or_else(|| files::fresh_folder("middleware"));
+    files::claim(&folder)?;
+    let filling = Filling::begin(&folder)?;
+    let stop = interrupt::flag();
+    let bar = printer.progress(chosen.len() as u64, "middleware");
+    let packets = match options.packets {
+        PacketsName::Real => Packets::Real,
+        PacketsName::Large => Packets::Large,
+    };
+    let question =
+        Question { data: &data, network: options.network, packets, duration: options.duration, seed: options.seed };
+    let live = LiveOptions { no_fifo: options.no_fifo, ..LiveOptions::default() };
+    let mut host = Host::new(Cache::of_user());
+    let mut rows = Vec::new();
+    for (place, (adapter, configuration)) in chosen.iter().enumerate() {
+        bar.set_position(place as u64);
+        bar.set_message(configuration.name.clone());
+        if stop.load(Ordering::Relaxed) {
+            rows.push(Row { configuration, answer: Answer::Not("it was stopped".into()) });
+            continue;
+        }
+        let (answer, ran) = host.answer(adapter, configuration, question, &live, stop);
+        if let Some((scenario, run)) = ran {
+            let folder = folder.join(&configuration.name);
+            files::write(&folder.join("scenario.toml"), &scenario)?;
+            files::write(&folder.join("report.html"), &html(&run_report(&run.meta, &run.summary, &run.rows)))?;
+        }
+        rows.push(Row { configuration, answer });
+    }
+    bar.finish_and_clear();
+    let document = document(&rows, &data, options.network);
+    files::write(&folder.join("report.html"), &html(&document))?;
+    files::write(&folder.join("tables.csv"), &csv(&document))?;
+    files::write(&folder.join("report.json"), &json(&document))?;
+    filling.finish()?;
+    printer.document(&document, options.format);
+    printer.hint(&format!("results: {}  report: {}", folder.display(), folder.join("report.html").display()));
+    Ok(document.verdict.word.status())
+}
+
+/// The configurations of these names, or all.
+fn chosen<'a>(all: &'a [Adapter], names: &[String]) -> Result<Vec<(&'a Adapter, &'a Configuration)>, Trouble> {
+    let every = || all.iter().flat_map(|adapter| adapter.configurations.iter().map(move |one| (adapter, one)));
+    if names.is_empty() {
+        return Ok(every().collect());
+    }
+    let find = |name: &String| {
+        every().find(|(_, configuration)| configuration.name == *name).ok_or_else(|| {
+            let known: Vec<&str> = every().map(|(_, configuration)| configuration.name.as_str()).collect();
+            Trouble(format!("error: there is no configuration named {name}\nhelp: write one of {}", known.join(", ")))
+        })
+    };
+    names.iter().map(find).collect()
+}

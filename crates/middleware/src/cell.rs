@@ -1,0 +1,187 @@
+//! One cell of a comparison: a configuration, data and a network, run live, and what came of it.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use chronoseal_catalog::{PrepareError, Prepared};
+use chronoseal_core::{Duration, StreamId};
+use chronoseal_results::rows::{FrameRow, Outcome};
+use chronoseal_results::{Distribution, ProgramMeta};
+use chronoseal_runner::{LiveOptions, MeasureError, Run, measure};
+use chronoseal_scenario::{NoFiles, Scenario};
+
+use crate::Pair;
+
+/// Of the messages of a run, the first share that is left out, as in the published work `[%]`.
+pub const WARM_UP_PERCENT: usize = 10;
+
+/// What was measured.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// Messages that were due after the warm-up: the sum of the five below.
+    pub due: u64,
+    /// The subscriber had them, in time and late.
+    pub came: u64,
+    /// Never came, and later ones did; or were altered.
+    pub lost: u64,
+    /// Due, and never handed to the middleware: its publisher was held up.
+    pub not_sent: u64,
+    /// Sent, and nothing came of them or after them until the run ended.
+    pub under_way: u64,
+    /// Of those that came, the ones that came after their deadline; `None` if there is none.
+    pub late: Option<u64>,
+    /// From when a message was due to when the subscriber had it.
+    pub latency: Option<Distribution>,
+    /// Of the same times, the standard deviation of a sample `[ns]`.
+    pub deviation_ns: Option<f64>,
+    /// The same times `[ns]`, sorted.
+    pub latencies_ns: Vec<i64>,
+    /// From when the publisher handed it over.
+    pub from_sent: Option<Distribution>,
+    /// When the first message was due, from the start of the run: until then the ends had to find each other `[ns]`.
+    pub first_due_ns: Option<i64>,
+    /// What the programs did.
+    pub programs: Vec<ProgramMeta>,
+    /// A program failed, or the run did: in words.
+    pub trouble: Option<String>,
+    /// Messages that were on their way while the host was away.
+    pub stalled: u64,
+    /// What to know of the run.
+    pub warnings: Vec<String>,
+}
+
+/// Why a pair could not be run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// Its scenario is none.
+    #[error("the pair makes no scenario:\n{0}")]
+    Scenario(String),
+    /// It cannot be made ready.
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    /// It cannot be run live.
+    #[error(transparent)]
+    Live(#[from] MeasureError),
+}
+
+impl Pair<'_> {
+    /// Runs it live. What its programs do is theirs: they are of the adapters that the caller has chosen.
+    ///
+    /// # Errors
+    /// [`AskError`] if the host refuses. What a program does wrong is a result.
+    pub fn ask(&self, options: &LiveOptions, stop: &AtomicBool) -> Result<(Measured, Run), AskError> {
+        let text = self.scenario();
+        let scenario = Scenario::load("pair.toml", text.as_bytes(), &[], &NoFiles)
+            .map_err(|problems| AskError::Scenario(problems.render()))?;
+        let prepared = Prepared::new(&scenario.plan)?;
+        let options = LiveOptions { programs: true, ..options.clone() };
+        let run = measure(&prepared, scenario.texts(), &options, stop)?;
+        Ok((Measured::of(&run, self.data.deadline), run))
+    }
+
+    /// Writes the scenario to a file, for who wants to run it again.
+    ///
+    /// # Errors
+    /// As [`std::fs::write`].
+    pub fn keep(&self, file: &Path) -> std::io::Result<()> {
+        std::fs::write(file, self.scenario())
+    }
+}
+
+impl Measured {
+    fn of(run: &Run, deadline: Option<Duration>) -> Self {
+        let mut rows: Vec<&FrameRow> =
+            run.rows.frames.iter().filter(|row| row.stream == StreamId(0) && row.attack.is_none()).collect();
+        rows.sort_by_key(|row| (row.due_at, row.sequence));
+        let account = run.summary.streams.first();
+        let owed = account.map_or(0, |stream| stream.not_sent);
+        let all = rows.len() as u64 + owed;
+        let warm_up = rows.len() * WARM_UP_PERCENT / 100;
+        let mut measured = Self {
+            first_due_ns: rows.iter().find_map(|row| row.due_at).map(|at| at.since_zero().as_ns()),
+            due: all - warm_up as u64,
+            not_sent: owed,
+            late: deadline.map(|_| 0),
+            programs: run.meta.programs.clone(),
+            trouble: trouble(run),
+            warnings: run.meta.warnings.clone(),
+            ..Self::default()
+        };
+        let mut from_sent = Vec::new();
+        for row in &rows[warm_up..] {
+            measured.stalled += u64::from(row.stalled);
+            match row.outcome {
+                Outcome::Delivered | Outcome::Late => {
+                    measured.came += 1;
+                    if let (Some(late), Some(deadline), Some(latency)) = (&mut measured.late, deadline, row.latency()) {
+                        *late += u64::from(latency > deadline);
+                    }
+                }
+                Outcome::Missing | Outcome::Discarded(_) => measured.lost += 1,
+                Outcome::Unaccounted => measured.under_way += 1,
+            }
+            measured.latencies_ns.extend(row.latency().map(Duration::as_ns));
+            from_sent.extend(row.accepted_at.zip(row.sent_at).map(|(accepted, sent)| (accepted - sent).as_ns()));
+        }
+        measured.latency = Distribution::of(&mut measured.latencies_ns);
+        measured.deviation_ns = deviation(&measured.latencies_ns);
+        measured.from_sent = Distribution::of(&mut from_sent);
+        measured
+    }
+
+    /// The share of what was due and never came `[%]`. What is under way at the end is not counted: nobody knows.
+    pub fn loss_percent(&self) -> Option<f64> {
+        let known = self.due - self.under_way;
+        (known > 0).then(|| 100.0 * (self.lost + self.not_sent) as f64 / known as f64)
+    }
+
+    /// Every message came, and each before its deadline; `None` if there is no deadline, or nothing was due.
+    pub fn keeps_deadline(&self) -> Option<bool> {
+        let late = self.late.filter(|_| self.due > self.under_way)?;
+        Some(late == 0 && self.lost == 0 && self.not_sent == 0 && self.trouble.is_none())
+    }
+}
+
+/// The standard deviation of a sample.
+fn deviation(samples: &[i64]) -> Option<f64> {
+    let n = samples.len() as f64;
+    let mean = samples.iter().map(|&sample| sample as f64).sum::<f64>() / n;
+    let squares: f64 = samples.iter().map(|&sample| (sample as f64 - mean).powi(2)).sum();
+    (samples.len() > 1).then(|| (squares / (n - 1.0)).sqrt())
+}
+
+/// What went wrong beside the messages.
+fn trouble(run: &Run) -> Option<String> {
+    let failed = run.meta.programs.iter().find(|program| !program.is_well);
+    let of_program = |program: &ProgramMeta| {
+        let node = run.meta.nodes.get(usize::from(program.node)).map_or("?", |node| node.name.as_str());
+        let last = program.printed.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it printed nothing");
+        format!("the program of {node} failed ({}): {last}", program.how)
+    };
+    run.meta.lost.clone().or_else(|| failed.map(of_program))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_adds_up_and_never_calls_silence_success() {
+        let nothing = Measured { due: 10, under_way: 10, late: Some(0), ..Measured::default() };
+        assert_eq!((nothing.loss_percent(), nothing.keeps_deadline()), (None, None));
+        let held_up = Measured { due: 10, came: 5, not_sent: 5, late: Some(0), ..Measured::default() };
+        assert_eq!((held_up.loss_percent(), held_up.keeps_deadline()), (Some(50.0), Some(false)));
+        let well = Measured { due: 10, came: 9, under_way: 1, late: Some(0), ..Measured::default() };
+        assert_eq!((well.loss_percent(), well.keeps_deadline()), (Some(0.0), Some(true)));
+        let failed = Measured { trouble: Some("it failed".into()), ..well };
+        assert_eq!(failed.keeps_deadline(), Some(false));
+        assert_eq!(Measured { due: 10, came: 10, ..Measured::default() }.keeps_deadline(), None);
+    }
+
+    #[test]
+    fn the_deviation_is_that_of_a_sample() {
+        assert_eq!(deviation(&[1, 3]), Some(std::f64::consts::SQRT_2));
+        assert_eq!(deviation(&[1]), None);
+    }
+}

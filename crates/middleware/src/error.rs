@@ -1,0 +1,46 @@
+//! What can go wrong before anything is sent.
+
+use std::path::PathBuf;
+
+/// Why a middleware cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MiddlewareError {
+    /// There are no adapters where they were looked for.
+    #[error(
+        "there are no adapters in {}: {reason}; name their folder with --adapters, which is adapters/middleware in chronoseal's sources",
+        folder.display()
+    )]
+    NoAdapters {
+        /// Where.
+        folder: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// A description that cannot be used.
+    #[error("{}: {what}", file.display())]
+    Description {
+        /// Its file.
+        file: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// An adapter that cannot be built.
+    #[error("the adapter {adapter} cannot be built: {what}")]
+    Build {
+        /// Its name.
+        adapter: String,
+        /// What the build said.
+        what: String,
+    },
+    /// Keys that cannot be made.
+    #[error("keys of the adapter {adapter} for `{level}` cannot be made: {what}")]
+    Keys {
+        /// Its name.
+        adapter: String,
+        /// What they are for.
+        level: String,
+        /// What was said.
+        what: String,
+    },
+}

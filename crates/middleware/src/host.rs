@@ -1,0 +1,82 @@
+//! Middleware made ready on this host, as often as it is asked for: installed, built, with keys.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use chronoseal_core::Duration;
+use chronoseal_runner::{LiveOptions, Run};
+
+use crate::{Adapter, Answer, Cache, Configuration, Data, Keys, Network, Packets, Pair};
+
+/// What was made ready so far.
+#[derive(Debug)]
+pub struct Host {
+    cache: Cache,
+    ready: BTreeMap<String, Result<Ready, String>>,
+}
+
+#[derive(Debug)]
+struct Ready {
+    built: PathBuf,
+    keys: Option<Keys>,
+}
+
+/// What is asked of a configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// What is sent.
+    pub data: &'a Data,
+    /// Over what.
+    pub network: Network,
+    /// In which packets.
+    pub packets: Packets,
+    /// For how long, finding each other included.
+    pub duration: Duration,
+    /// Of losses and delays.
+    pub seed: u64,
+}
+
+impl Host {
+    /// Nothing is ready yet.
+    pub const fn new(cache: Cache) -> Self {
+        Self { cache, ready: BTreeMap::new() }
+    }
+
+    /// Runs one configuration live. Whatever is wrong with it is its answer, and others go on. With it, if it ran, the scenario and the run.
+    pub fn answer(
+        &mut self,
+        adapter: &Adapter,
+        configuration: &Configuration,
+        question: Question<'_>,
+        live: &LiveOptions,
+        stop: &AtomicBool,
+    ) -> (Answer, Option<(String, Run)>) {
+        let ready = match self.ready(adapter, configuration) {
+            Ok(ready) => ready,
+            Err(why) => return (Answer::Not(why.clone()), None),
+        };
+        let Question { data, network, packets, duration, seed } = question;
+        let keys = ready.keys.as_ref().map(Keys::folder);
+        // Without a file for a stream its messages are made up.
+        let bodies = &ready.built;
+        let built = &ready.built;
+        let pair = Pair { configuration, built, keys, bodies, network, packets, data, duration, seed };
+        match pair.ask(live, stop) {
+            Ok((measured, run)) => (Answer::Measured(Box::new(measured)), Some((pair.scenario(), run))),
+            Err(error) => (Answer::Not(error.to_string()), None),
+        }
+    }
+
+    fn ready(&mut self, adapter: &Adapter, configuration: &Configuration) -> &Result<Ready, String> {
+        let cache = &self.cache;
+        self.ready.entry(configuration.name.clone()).or_insert_with(|| {
+            if adapter.version().is_none() {
+                return Err(format!("{} is not installed: {}", adapter.title, adapter.install_command()));
+            }
+            let built = cache.built(adapter).map_err(|error| error.to_string())?;
+            let keys = configuration.keys.as_deref().map(|level| adapter.keys(level)).transpose();
+            Ok(Ready { built, keys: keys.map_err(|error| error.to_string())? })
+        })
+    }
+}

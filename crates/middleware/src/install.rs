@@ -1,0 +1,215 @@
+//! What of a middleware is on this host: its version, its adapter built from source, keys for a run.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::{Adapter, MiddlewareError};
+
+/// Says that what is in a folder was built whole, and from what.
+const STAMP: &str = ".built";
+
+/// Where adapters are kept once they are built.
+#[derive(Clone, Debug)]
+pub struct Cache(PathBuf);
+
+impl Cache {
+    /// In this folder.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self(folder.into())
+    }
+
+    /// Where a user's programs keep such things (XDG base directories).
+    pub fn of_user() -> Self {
+        let of_home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
+        let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(of_home);
+        Self::new(cache.unwrap_or_else(std::env::temp_dir).join("chronoseal/adapters"))
+    }
+
+    /// The adapter, built; builds it if it never was or its sources have changed.
+    ///
+    /// # Errors
+    /// [`MiddlewareError::Build`] with what the compiler said.
+    pub fn built(&self, adapter: &Adapter) -> Result<PathBuf, MiddlewareError> {
+        let wrong = |what: String| MiddlewareError::Build { adapter: adapter.name.clone(), what };
+        let place = self.0.join(&adapter.name);
+        let common = adapter.folder.parent().map(|parent| parent.join("common"));
+        let mut hash = Xxh3::new();
+        for folder in std::iter::once(&adapter.folder).chain(&common) {
+            digest(folder, &mut hash).map_err(|error| wrong(format!("{}: {error}", folder.display())))?;
+        }
+        let stamp = format!("{:032x}\n", hash.digest128());
+        if std::fs::read_to_string(place.join(STAMP)).is_ok_and(|known| known == stamp) {
+            return Ok(place);
+        }
+        // What was there before is of other sources.
+        let _ = std::fs::remove_dir_all(&place);
+        std::fs::create_dir_all(&place).map_err(|error| wrong(format!("{}: {error}", place.display())))?;
+        let place = place.canonicalize().map_err(|error| wrong(error.to_string()))?;
+        let output = script(adapter, "build.sh", &[place.as_os_str()]).map_err(|error| wrong(error.to_string()))?;
+        if !output.status.success() {
+            return Err(wrong(said(&output)));
+        }
+        std::fs::write(place.join(STAMP), stamp).map_err(|error| wrong(error.to_string()))?;
+        Ok(place)
+    }
+}
+
+/// Every file of a folder, by name.
+fn digest(folder: &Path, hash: &mut Xxh3) -> std::io::Result<()> {
+    let mut entries: Vec<PathBuf> = match folder.read_dir() {
+        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            digest(&path, hash)?;
+            continue;
+        }
+        hash.update(path.as_os_str().as_encoded_bytes());
+        hash.update(&std::fs::read(&path)?);
+    }
+    Ok(())
+}
+
+impl Adapter {
+    /// Which version of the middleware is installed; `None` if none is.
+    pub fn version(&self) -> Option<String> {
+        let (program, words) = self.version.split_first()?;
+        let output = Command::new(program).args(words).stdin(Stdio::null()).output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned();
+        output.status.success().then_some(line)
+    }
+
+    /// The command that installs it on Debian.
+    pub fn install_command(&self) -> String {
+        format!("apt-get install {}", self.packages.join(" "))
+    }
+
+    /// Makes keys of this level, for all nodes of a run, in a folder that ends with it.
+    ///
+    /// # Errors
+    /// [`MiddlewareError::Keys`] with what the script said.
+    pub fn keys(&self, level: &str) -> Result<Keys, MiddlewareError> {
+        let wrong = |what: String| MiddlewareError::Keys { adapter: self.name.clone(), level: level.into(), what };
+        let pattern = std::env::temp_dir().join("chronoseal-keys-XXXXXX");
+        // Nobody else may look into it.
+        let folder = nix::unistd::mkdtemp(&pattern).map_err(|error| wrong(error.to_string()))?;
+        let keys = Keys(folder);
+        let words = [keys.folder().as_os_str(), level.as_ref()];
+        let output = script(self, "keys.sh", &words).map_err(|error| wrong(error.to_string()))?;
+        if output.status.success() { Ok(keys) } else { Err(wrong(said(&output))) }
+    }
+}
+
+/// Keys of one run.
+#[derive(Debug)]
+pub struct Keys(PathBuf);
+
+impl Keys {
+    /// A folder for each node.
+    pub fn folder(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn script(adapter: &Adapter, name: &str, words: &[&std::ffi::OsStr]) -> std::io::Result<Output> {
+    Command::new(adapter.folder.join(name)).args(words).stdin(Stdio::null()).output()
+}
+
+/// The end of what a script printed, which is where compilers say what is wrong.
+fn said(output: &Output) -> String {
+    let printed = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    let text = String::from_utf8_lossy(&printed);
+    let lines: Vec<&str> = text.lines().collect();
+    format!("{}\n{}", output.status, lines[lines.len().saturating_sub(20)..].join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
+    use super::*;
+
+    /// One test at a time writes programs and starts some: a program that another process has open cannot be started.
+    fn alone() -> MutexGuard<'static, ()> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn adapter(folder: &Path, build: &str, keys: &str) -> Adapter {
+        for (name, text) in [("build.sh", build), ("keys.sh", keys)] {
+            std::fs::write(folder.join(name), format!("#!/bin/sh\n{text}\n")).unwrap();
+            std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        Adapter {
+            name: "own".into(),
+            folder: folder.into(),
+            title: "Own".into(),
+            version: vec!["echo".into(), "1.2".into()],
+            packages: vec!["one".into(), "two".into()],
+            limits: Vec::new(),
+            configurations: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn an_adapter_is_built_once_for_each_state_of_its_sources() {
+        let _alone = alone();
+        let (sources, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let own = adapter(sources.path(), "date +%s%N > $1/when", "");
+        let cache = Cache::new(cache.path());
+        let when = || std::fs::read_to_string(cache.built(&own).unwrap().join("when")).unwrap();
+        let first = when();
+        assert_eq!(when(), first);
+        std::fs::write(sources.path().join("adapter.c"), "int x;").unwrap();
+        assert_ne!(when(), first);
+    }
+
+    #[test]
+    fn a_build_that_fails_says_why_and_is_tried_again() {
+        let _alone = alone();
+        let (sources, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let own = adapter(sources.path(), "echo no such header >&2; exit 3", "");
+        for _ in 0..2 {
+            let error = Cache::new(cache.path()).built(&own).unwrap_err().to_string();
+            assert!(error.contains("no such header") && error.contains("own"), "{error}");
+        }
+    }
+
+    #[test]
+    fn keys_are_gone_with_their_run() {
+        let _alone = alone();
+        let sources = tempfile::tempdir().unwrap();
+        let own = adapter(sources.path(), "", "echo $2 > $1/robot");
+        let keys = own.keys("encrypt").unwrap();
+        let folder = keys.folder().to_owned();
+        assert_eq!(std::fs::read_to_string(folder.join("robot")).unwrap(), "encrypt\n");
+        assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o077, 0);
+        drop(keys);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn what_is_missing_has_no_version_and_a_command() {
+        let _alone = alone();
+        let sources = tempfile::tempdir().unwrap();
+        let mut own = adapter(sources.path(), "", "");
+        assert_eq!(own.version().as_deref(), Some("1.2"));
+        own.version = vec!["false".into()];
+        assert_eq!(own.version(), None);
+        own.version = vec!["no-such-program".into()];
+        assert_eq!((own.version(), own.install_command()), (None, "apt-get install one two".into()));
+    }
+}

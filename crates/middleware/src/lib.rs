@@ -1,0 +1,23 @@
+//! Robot middleware of others on lossy links: which there is, and how a publisher and a subscriber of it do.
+//!
+//! A middleware is a folder with an [`Adapter`]: a program that carries streams of a scenario and writes down what it sent and got. What is
+//! here reads those folders, builds the programs, makes keys, and writes the scenario of a [`Pair`], which is run as any other. It
+//! contains no measurement of its own.
+//!
+//! What matters: [`adapters`], [`Cache::built`], [`Pair::ask`] and what it gives, [`Measured`].
+
+mod adapter;
+mod cell;
+mod error;
+mod host;
+mod install;
+mod pair;
+mod table;
+
+pub use self::adapter::{Adapter, Configuration, adapters};
+pub use self::cell::{AskError, Measured, WARM_UP_PERCENT};
+pub use self::error::MiddlewareError;
+pub use self::host::{Host, Question};
+pub use self::install::{Cache, Keys};
+pub use self::pair::{Data, NETWORKS, NODES, Network, Packets, Pair};
+pub use self::table::{Answer, Row, document};

@@ -1,0 +1,220 @@
+//! A publisher and a subscriber of one configuration on an emulated network, as a scenario like any other.
+
+use std::path::Path;
+
+use chronoseal_core::Duration;
+
+use crate::Configuration;
+
+/// Names of the nodes of a pair: who sends, who receives, and who stands between them where a middleware needs that.
+pub const NODES: [&str; 3] = ["robot", "station", "broker"];
+
+/// The network between the two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Network {
+    /// Profile of the lossy link.
+    pub profile: &'static str,
+    /// As read.
+    pub title: &'static str,
+    /// What a station may send `[bit/s]`; `None`: as fast as the host is.
+    pub rate: Option<u64>,
+}
+
+/// The networks that the published work emulates.
+pub const NETWORKS: [Network; 3] = [
+    Network { profile: "localhost", title: "localhost", rate: None },
+    Network { profile: "gigabit-ethernet", title: "Ethernet", rate: Some(1_000_000_000) },
+    Network { profile: "wifi", title: "Wi-Fi", rate: Some(54_000_000) },
+];
+
+/// How messages become packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Packets {
+    /// As in the published work: one packet for up to 64 kB.
+    Large,
+    /// As on Ethernet and Wi-Fi: 1500 bytes.
+    Real,
+}
+
+impl Packets {
+    /// The longest packet `[byte]`.
+    pub const fn mtu(self) -> u32 {
+        match self {
+            Self::Large => 65_521,
+            Self::Real => 1_500,
+        }
+    }
+}
+
+/// What is sent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Data {
+    /// Name of the stream: `laser`, `image`, `cloud`, or another. Adapters with types choose theirs by it.
+    pub name: String,
+    /// Length of a message `[byte]`.
+    pub length: u32,
+    /// From one message to the next.
+    pub period: Duration,
+    /// A message is too late after this.
+    pub deadline: Option<Duration>,
+}
+
+impl Data {
+    /// The sensors of the published work, at its sizes and rates: 2,398, 1,910 and 1,083 messages in 60 s.
+    pub fn published() -> [Self; 3] {
+        let sensor = |name: &str, length, messages: i64| Self {
+            name: name.into(),
+            length,
+            period: Duration::from_us(60_000_000 / messages),
+            deadline: None,
+        };
+        [sensor("laser", 9_000, 2_398), sensor("image", 900_000, 1_910), sensor("cloud", 9_000_000, 1_083)]
+    }
+
+    /// What it asks of a network, headers left out `[bit/s]`.
+    pub fn load(&self) -> f64 {
+        f64::from(self.length) * 8.0 / (self.period.as_ms_f64() / 1e3)
+    }
+
+    /// How many times more it asks for than `network` carries; `None` if it carries it.
+    pub fn overload(&self, network: Network) -> Option<f64> {
+        let times = self.load() / network.rate? as f64;
+        (times > 1.0).then_some(times)
+    }
+}
+
+/// Everything a run of a pair is made of.
+#[derive(Clone, Debug)]
+pub struct Pair<'a> {
+    /// What carries the messages.
+    pub configuration: &'a Configuration,
+    /// Where its adapter was built.
+    pub built: &'a Path,
+    /// Where its keys are, if it has any.
+    pub keys: Option<&'a Path>,
+    /// Where recorded messages are, if there are any.
+    pub bodies: &'a Path,
+    /// Over what.
+    pub network: Network,
+    /// In which packets.
+    pub packets: Packets,
+    /// What is sent.
+    pub data: &'a Data,
+    /// For how long, finding each other included.
+    pub duration: Duration,
+    /// Of losses and delays.
+    pub seed: u64,
+}
+
+impl Pair<'_> {
+    /// The scenario, as TOML: anybody may run it again.
+    pub fn scenario(&self) -> String {
+        let Self { configuration, network, packets, data, duration, seed, .. } = self;
+        let mut text = format!(
+            "schema_version = 2\nname = {}\nduration = \"{duration}\"\nseed = {seed}\n\n[segments.air.link]\nprofile = \"{}\"\nmtu = \"{}B\"\n",
+            quoted(&configuration.name),
+            network.profile,
+            packets.mtu()
+        );
+        let programs = [Some(&configuration.program), Some(&configuration.program), configuration.broker.as_ref()];
+        for (node, words) in NODES.iter().zip(programs) {
+            if let Some(words) = words {
+                let words: Vec<String> = words.iter().map(|word| quoted(&self.filled(word, node))).collect();
+                text += &format!("\n[[nodes]]\nname = \"{node}\"\nprogram = {{ run = [{}] }}\n", words.join(", "));
+            }
+        }
+        text += &format!(
+            "\n[[streams]]\nname = {}\nfrom = \"robot\"\nto = [\"station\"]\nperiod = \"{}\"\nlength = \"{}B\"\n",
+            quoted(&data.name),
+            data.period,
+            data.length
+        );
+        if let Some(deadline) = data.deadline {
+            text += &format!("deadline = \"{deadline}\"\n");
+        }
+        text + "air = { transport = \"program\" }\n"
+    }
+
+    /// A word of a program of `node`. Addresses are left to the scenario, which has them by the names of nodes.
+    fn filled(&self, word: &str, node: &str) -> String {
+        let path = |path: &Path| path.display().to_string();
+        word.replace("{built}", &path(self.built))
+            .replace("{keys}", &self.keys.map(path).unwrap_or_default())
+            .replace("{bodies}", &path(self.bodies))
+            .replace("{node}", node)
+            .replace("{self}", &format!("{{{node}}}"))
+    }
+}
+
+/// As a basic string of TOML, which JSON's are.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn configuration(broker: Option<Vec<String>>) -> Configuration {
+        Configuration {
+            name: "own".into(),
+            title: "Own".into(),
+            published: None,
+            security: "none".into(),
+            keys: None,
+            program: ["{built}/adapter", "{self}", "{station}", "{keys}/{node}", "a \"b\""].map(Into::into).to_vec(),
+            broker,
+        }
+    }
+
+    fn scenario(broker: Option<Vec<String>>, data: &Data) -> String {
+        let configuration = configuration(broker);
+        let pair = Pair {
+            configuration: &configuration,
+            built: Path::new("/built"),
+            keys: Some(Path::new("/keys")),
+            bodies: Path::new("/bodies"),
+            network: NETWORKS[2],
+            packets: Packets::Real,
+            data,
+            duration: Duration::from_s(3),
+            seed: 7,
+        };
+        pair.scenario()
+    }
+
+    #[test]
+    fn the_scenario_of_a_pair_can_be_loaded_and_is_checked_as_any_other() {
+        let data = Data { deadline: Some(Duration::from_ms(100)), ..Data::published()[0].clone() };
+        let text = scenario(Some(vec!["{built}/broker".into(), "{self}".into()]), &data);
+        let plan = chronoseal_scenario::load("pair.toml", text.as_bytes(), &[], &chronoseal_scenario::NoFiles).unwrap();
+        let programs: Vec<Vec<String>> =
+            plan.nodes.iter().filter_map(|node| Some(node.program.as_ref()?.command.clone())).collect();
+        assert_eq!(programs[0], ["/built/adapter", "10.0.0.1", "10.0.0.2", "/keys/robot", "a \"b\""]);
+        assert_eq!(programs[1], ["/built/adapter", "10.0.0.2", "10.0.0.2", "/keys/station", "a \"b\""]);
+        assert_eq!(programs[2], ["/built/broker", "10.0.0.3"]);
+        assert_eq!((plan.streams[0].length, plan.seed), (9_000, 7));
+    }
+
+    #[test]
+    fn the_largest_messages_in_the_largest_packets_can_be_loaded() {
+        let [.., cloud] = Data::published();
+        let text = scenario(None, &cloud).replace("1500B", &format!("{}B", Packets::Large.mtu()));
+        let plan = chronoseal_scenario::load("pair.toml", text.as_bytes(), &[], &chronoseal_scenario::NoFiles).unwrap();
+        assert_eq!(plan.streams[0].length, 9_000_000);
+    }
+
+    #[test]
+    fn overloads_are_those_of_the_published_work() {
+        let [laser, image, cloud] = Data::published();
+        let [localhost, ethernet, wifi] = NETWORKS;
+        let overloads = [(&laser, wifi), (&image, ethernet), (&cloud, localhost)];
+        assert!(overloads.iter().all(|(data, network)| data.overload(*network).is_none()));
+        // 229.2 Mbit/s into 54, 1299.6 into 1000 and into 54.
+        let times = [(&image, wifi, 4.24), (&cloud, ethernet, 1.30), (&cloud, wifi, 24.07)];
+        for (data, network, expected) in times {
+            let times = data.overload(network).unwrap();
+            assert!((times / expected - 1.0).abs() < 0.01, "{}: {times}", data.name);
+        }
+    }
+}

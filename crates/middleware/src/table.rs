@@ -1,0 +1,299 @@
+//! What a comparison of configurations is shown as.
+
+use chronoseal_report::{
+    Block, Cell, Document, Evidence, Mark, RangeRow, RangeSpread, Ranges, Section, Table, Verdict, Word,
+};
+use chronoseal_results::Distribution;
+use chronoseal_runner::versions;
+
+use crate::{Configuration, Data, Measured, Network, WARM_UP_PERCENT};
+
+/// What there is of one configuration.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// It ran.
+    Measured(Box<Measured>),
+    /// It was not run, because…
+    Not(String),
+}
+
+/// A configuration and its answer.
+#[derive(Clone, Debug)]
+pub struct Row<'a> {
+    /// Which.
+    pub configuration: &'a Configuration,
+    /// What came of it.
+    pub answer: Answer,
+}
+
+impl Row<'_> {
+    fn measured(&self) -> Option<&Measured> {
+        match &self.answer {
+            Answer::Measured(measured) => Some(measured),
+            Answer::Not(_) => None,
+        }
+    }
+
+    /// What the best have least of: losses, deadlines missed, the 99th percentile of the latency or what stands for it.
+    fn rank(&self) -> (u8, u64, i64) {
+        let Some(measured) = self.measured() else { return (3, 0, 0) };
+        let (Some(loss), Some(latency)) = (measured.loss_percent(), measured.latency) else { return (2, 0, 0) };
+        let broken = u8::from(measured.trouble.is_some() || measured.keeps_deadline() == Some(false));
+        (broken, (loss * 1e6) as u64, latency.p99_ns.unwrap_or(latency.max_ns))
+    }
+}
+
+/// The report of a comparison: the best first.
+pub fn document(rows: &[Row<'_>], data: &Data, network: Network) -> Document {
+    let mut ranked: Vec<&Row<'_>> = rows.iter().collect();
+    ranked.sort_by_key(|row| row.rank());
+    let title = format!("Robot middleware: {} over {}", data.name, network.title);
+    let subtitle = format!(
+        "{} B every {:.2} ({:.1} Mbit/s without headers), measured live through the emulated link.",
+        data.length,
+        data.period,
+        data.load() / 1e6
+    );
+    let mut measured = Section::new("Measured").with(Block::Table(table(&ranked)));
+    if ranked.iter().any(|row| row.measured().is_some_and(|measured| measured.latency.is_some())) {
+        measured = measured.with(Block::Ranges(ranges(&ranked, data)));
+    }
+    let sections = vec![measured, Section::new("What to know").with(Block::Notes(notes(&ranked, data, network)))];
+    Document { title, subtitle, verdict: verdict(&ranked, data, network), sections, environment: versions() }
+}
+
+fn verdict(ranked: &[&Row<'_>], data: &Data, network: Network) -> Verdict {
+    let asked = ranked.len();
+    let ran: Vec<(&str, &Measured)> = ranked
+        .iter()
+        .filter_map(|row| Some((row.configuration.name.as_str(), row.measured()?)))
+        .collect();
+    let mut points = Vec::new();
+    if let Some(times) = data.overload(network) {
+        points.push(format!(
+            "The data ask for {times:.2} times what {} carries: at least {:.1} % have to be lost or late, whatever carries them.",
+            network.title,
+            100.0 * (1.0 - 1.0 / times)
+        ));
+    }
+    points.extend(ranked.iter().filter_map(|row| match &row.answer {
+        Answer::Not(why) => Some(format!("{}: not measured, because {why}", row.configuration.name)),
+        Answer::Measured(measured) => {
+            measured.trouble.as_ref().map(|trouble| format!("{}: {trouble}", row.configuration.name))
+        }
+    }));
+    let keeps: Vec<Option<bool>> = ran.iter().map(|(_, measured)| measured.keeps_deadline()).collect();
+    let held = keeps.iter().filter(|keeps| **keeps == Some(true)).count();
+    let (word, text) = match data.deadline {
+        _ if ran.is_empty() => (Word::NotChecked, "Nothing was measured.".to_owned()),
+        None => {
+            let text = format!("{} of {asked} configurations were measured; no deadline was given.", ran.len());
+            (Word::NotChecked, text)
+        }
+        Some(deadline) if held == 0 && keeps.iter().all(|keeps| *keeps == Some(false)) && ran.len() == asked => {
+            (Word::Failed, format!("None of {asked} configurations brings every message within {deadline}."))
+        }
+        Some(deadline) => {
+            let first = ran.iter().zip(&keeps).find(|(_, keeps)| **keeps == Some(true)).map(|((name, _), _)| *name);
+            let best = first.map_or_else(String::new, |name| format!("; the fastest of them is {name}"));
+            let text = format!(
+                "{held} of {asked} configurations brought every message that was measured within {deadline}{best}."
+            );
+            // A run shows that a deadline was missed, and never that it cannot be.
+            (Word::NotProven, text)
+        }
+    };
+    Verdict { word, text, points }
+}
+
+fn table(ranked: &[&Row<'_>]) -> Table {
+    let mut table = Table::new("Each configuration, the best first")
+        .words("configuration")
+        .words("security")
+        .numbers("due", "")
+        .numbers("came", "")
+        .numbers("lost", "%")
+        .numbers("under way", "")
+        .numbers("late", "")
+        .numbers("p50", "us")
+        .numbers("p99", "us")
+        .numbers("max", "us")
+        .numbers("ready after", "s")
+        .footnote(format!(
+            "The first {WARM_UP_PERCENT} % of the messages are left out. Latency is from when a message was due to when the subscriber had it. \
+             Lost: never came and a later one did, was altered, or was not sent because its publisher was held up; what was under way when the run ended counts \
+             neither way. Ready after: when the first message was due, until when both ends had to start and find each other."
+        ));
+    for row in ranked {
+        let mut cells = vec![
+            Cell::text(&row.configuration.name).titled(&row.configuration.title),
+            Cell::text(&row.configuration.security),
+        ];
+        match &row.answer {
+            Answer::Not(why) => cells.extend((0..9).map(|_| Cell::na(why.as_str()))),
+            Answer::Measured(measured) => cells.extend(measured_cells(measured)),
+        }
+        table.push(cells);
+    }
+    table
+}
+
+fn measured_cells(measured: &Measured) -> Vec<Cell> {
+    let count = |value: u64| Cell::count(value).from(Evidence::Measured);
+    let bad = |cell: Cell, is_bad: bool| if is_bad { cell.marked(Mark::Bad) } else { cell };
+    let loss = measured.loss_percent();
+    let lost = loss.map_or_else(
+        || Cell::na("nothing came, and nobody knows of what was sent whether it is lost"),
+        |loss| bad(Cell::number(loss, 2).from(Evidence::Measured), loss > 0.0),
+    );
+    let late = match measured.late {
+        None => Cell::na("no deadline was given"),
+        Some(late) => bad(count(late), late > 0),
+    };
+    let percentile = |chosen: fn(&Distribution) -> Option<i64>| match measured.latency.as_ref() {
+        None => Cell::na("nothing came"),
+        Some(latency) => match chosen(latency) {
+            None => Cell::na(format!("{} messages are too few for it", latency.n)),
+            Some(ns) => Cell::number(ns as f64 / 1e3, 1).from(Evidence::Measured),
+        },
+    };
+    let ready = measured.first_due_ns.map_or_else(
+        || Cell::na("nothing was sent"),
+        |ns| Cell::number(ns as f64 / 1e9, 2).from(Evidence::Measured),
+    );
+    vec![
+        count(measured.due),
+        count(measured.came),
+        lost,
+        count(measured.under_way),
+        late,
+        percentile(|latency| latency.p50_ns),
+        percentile(|latency| latency.p99_ns),
+        percentile(|latency| Some(latency.max_ns)),
+        ready,
+    ]
+}
+
+fn ranges(ranked: &[&Row<'_>], data: &Data) -> Ranges {
+    let us = |ns: i64| ns as f64 / 1e3;
+    let rows = ranked.iter().filter_map(|row| {
+        let measured = row.measured()?;
+        let latency = measured.latency?;
+        let spread = RangeSpread {
+            evidence: Evidence::Measured,
+            note: String::new(),
+            n: latency.n,
+            min: us(latency.min_ns),
+            median: latency.p50_ns.map(us),
+            p99: latency.p99_ns.map(us),
+            max: us(latency.max_ns),
+            parts: Vec::new(),
+        };
+        let loss = measured.loss_percent().filter(|loss| *loss > 0.0);
+        Some(RangeRow {
+            name: row.configuration.name.clone(),
+            note: row.configuration.security.clone(),
+            deadline: data.deadline.map(|deadline| deadline.as_us_f64()),
+            no_deadline: "none was given".into(),
+            unbounded: "the way through a kernel and a middleware has no bound".into(),
+            spreads: vec![spread],
+            mark: if loss.is_some() { Mark::Bad } else { Mark::None },
+            remark: loss.map_or_else(String::new, |loss| format!("{loss:.2} % lost")),
+            ..RangeRow::default()
+        })
+    });
+    Ranges {
+        caption: "Latency of each configuration".into(),
+        quantity: "latency".into(),
+        unit: "us".into(),
+        hops: Vec::new(),
+        rows: rows.collect(),
+        footnotes: Vec::new(),
+    }
+}
+
+fn notes(ranked: &[&Row<'_>], data: &Data, network: Network) -> Vec<String> {
+    let mut notes = vec![format!(
+        "Publisher and subscriber are processes in network namespaces of their own, on this host, and {} is emulated between them by the \
+         profile `{}`. Latencies include the emulator and the kernel on both sides.",
+        network.title, network.profile
+    )];
+    let stalled: u64 = ranked.iter().filter_map(|row| row.measured()).map(|measured| measured.stalled).sum();
+    if stalled > 0 {
+        notes.push(format!("{stalled} messages were on their way while the host was away: their latency is the host's."));
+    }
+    if data.length > 65_000 {
+        notes.push("Messages of this length show copies and ciphers; those of a few kilobytes show how fast processes wake up.".into());
+    }
+    for row in ranked {
+        let Some(measured) = row.measured() else { continue };
+        for warning in &measured.warnings {
+            let text = format!("{}: {warning}", row.configuration.name);
+            if !notes.contains(&text) {
+                notes.push(text);
+            }
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use chronoseal_core::Duration;
+
+    use super::*;
+    use crate::NETWORKS;
+
+    fn configuration(name: &str) -> Configuration {
+        Configuration {
+            name: name.into(),
+            title: name.into(),
+            published: None,
+            security: "none".into(),
+            keys: None,
+            program: vec!["true".into()],
+            broker: None,
+        }
+    }
+
+    fn measured(came: u64, lost: u64, late: u64, us: i64) -> Answer {
+        let mut latencies: Vec<i64> = vec![us * 1_000; came as usize];
+        let latency = Distribution::of(&mut latencies);
+        Answer::Measured(Box::new(Measured { due: came + lost, came, lost, late: Some(late), latency, ..Measured::default() }))
+    }
+
+    #[test]
+    fn who_keeps_the_deadline_comes_first_and_silence_last() {
+        let names = ["slow", "missing", "late", "fast", "lossy", "silent"].map(configuration);
+        let silent = Measured { due: 5, under_way: 5, late: Some(0), ..Measured::default() };
+        let answers = [
+            measured(2_000, 0, 0, 900),
+            Answer::Not("it is not installed".into()),
+            measured(2_000, 0, 7, 100),
+            measured(2_000, 0, 0, 90),
+            measured(1_990, 10, 0, 80),
+            Answer::Measured(Box::new(silent)),
+        ];
+        let rows: Vec<Row<'_>> =
+            names.iter().zip(answers).map(|(configuration, answer)| Row { configuration, answer }).collect();
+        let data = Data { deadline: Some(Duration::from_ms(1)), ..Data::published()[0].clone() };
+        let document = document(&rows, &data, NETWORKS[1]);
+        let Block::Table(table) = &document.sections[0].blocks[0] else { panic!("the table comes first") };
+        let order: Vec<&str> = table.rows.iter().map(|row| row[0].text.as_str()).collect();
+        assert_eq!(order, ["fast", "slow", "late", "lossy", "silent", "missing"]);
+        assert_eq!(document.verdict.word, Word::NotProven);
+        assert!(document.verdict.text.starts_with("2 of 6 configurations brought"), "{}", document.verdict.text);
+        assert!(document.verdict.text.ends_with("the fastest of them is fast."), "{}", document.verdict.text);
+        assert_eq!(document.verdict.points, ["missing: not measured, because it is not installed"]);
+    }
+
+    #[test]
+    fn an_overload_is_said_before_anything_else() {
+        let own = configuration("own");
+        let rows = [Row { configuration: &own, answer: Answer::Not("it was stopped".into()) }];
+        let [_, image, _] = Data::published();
+        let document = document(&rows, &image, NETWORKS[2]);
+        assert_eq!(document.verdict.word, Word::NotChecked);
+        assert!(document.verdict.points[0].contains("4.24 times") && document.verdict.points[0].contains("76.4 %"));
+    }
+}

@@ -1,0 +1,170 @@
+//! The measured cells: each configuration with each kind of data over each network, live.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chronoseal_core::Duration;
+use chronoseal_middleware::{
+    Adapter, Answer, Cache, Configuration, Data, Host, Measured, NETWORKS, Network, Packets, Question,
+};
+use chronoseal_runner::LiveOptions;
+
+use crate::{Progress, StudyError};
+
+/// How long a cell runs, finding each other included.
+const QUICK: Duration = Duration::from_s(6);
+/// As long as in the source, and the ends have time to find each other.
+const FULL: Duration = Duration::from_s(64);
+/// How often each cell is run in the full form, all configurations in turn.
+const ROUNDS: u64 = 10;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    pub(super) is_full: bool,
+    pub(super) is_live: bool,
+    pub(super) seed: u64,
+    pub(super) no_fifo: bool,
+}
+
+/// Every cell, by configuration, data and network.
+#[derive(Debug, Default)]
+pub(super) struct Cells(BTreeMap<(String, String, &'static str), Vec<Answer>>);
+
+/// Measures them.
+pub(super) fn measure(
+    all: &[Adapter],
+    plan: &Plan,
+    _: &Path,
+    stop: &AtomicBool,
+    progress: &mut Progress<'_>,
+) -> Result<Cells, StudyError> {
+    let mut cells = Cells::default();
+    let mut host = Host::new(Cache::of_user());
+    let live = LiveOptions { no_fifo: plan.no_fifo, ..LiveOptions::default() };
+    let (duration, rounds) = if plan.is_full { (FULL, ROUNDS) } else { (QUICK, 1) };
+    let sensors = Data::published();
+    let configurations: Vec<(&Adapter, &Configuration)> =
+        all.iter().flat_map(|adapter| adapter.configurations.iter().map(move |one| (adapter, one))).collect();
+    let count = rounds as usize * sensors.len() * NETWORKS.len() * configurations.len();
+    let mut done = 0;
+    for round in 0..rounds {
+        for data in &sensors {
+            for network in NETWORKS {
+                for (adapter, configuration) in &configurations {
+                    let what = format!("{}, {} over {}", configuration.name, data.name, network.title);
+                    progress(done as f64 / count as f64, &what);
+                    done += 1;
+                    let reason = left_out(plan, configuration, data, network, stop.load(Ordering::Relaxed));
+                    let answer = match reason {
+                        Some(reason) => Answer::Not(reason),
+                        None => {
+                            let seed = plan.seed + round;
+                            let question = Question { data, network, packets: Packets::Large, duration, seed };
+                            host.answer(adapter, configuration, question, &live, stop).0
+                        }
+                    };
+                    let key = (configuration.name.clone(), data.name.clone(), network.profile);
+                    cells.0.entry(key).or_default().push(answer);
+                }
+            }
+        }
+    }
+    Ok(cells)
+}
+
+/// Why a cell is not measured.
+fn left_out(
+    plan: &Plan,
+    configuration: &Configuration,
+    data: &Data,
+    network: Network,
+    is_stopped: bool,
+) -> Option<String> {
+    if !plan.is_live {
+        return Some("live runs were left out".into());
+    }
+    if is_stopped {
+        return Some("the study was stopped before".into());
+    }
+    let times = data.overload(network).filter(|_| !plan.is_full)?;
+    // Of each kind of data that is too much for a network, the nine of the source show what that does.
+    let is_shown = configuration.published.is_some() && times < 5.0;
+    let floor = 100.0 * (1.0 - 1.0 / times);
+    (!is_shown).then(|| {
+        format!(
+            "it is left to the full form: the data ask for {times:.1} times what the link carries, so that at least {floor:.1} % are lost or late"
+        )
+    })
+}
+
+impl Cells {
+    /// What came of a cell: that of its first run which was measured, or why none was.
+    pub(super) fn get(&self, configuration: &str, data: &str, network: &'static str) -> Result<&Measured, &str> {
+        let answers = self.0.get(&(configuration.to_owned(), data.to_owned(), network));
+        let mut reason = "it was not asked for";
+        for answer in answers.into_iter().flatten() {
+            match answer {
+                Answer::Measured(measured) => return Ok(measured),
+                Answer::Not(why) => reason = why,
+            }
+        }
+        Err(reason)
+    }
+
+    /// The medians of all runs of a cell `[ns]`.
+    pub(super) fn medians(&self, configuration: &str, data: &str, network: &'static str) -> Vec<f64> {
+        let answers = self.0.get(&(configuration.to_owned(), data.to_owned(), network));
+        let of = |answer: &Answer| match answer {
+            Answer::Measured(measured) => measured.latency.as_ref().and_then(|latency| latency.p50_ns),
+            Answer::Not(_) => None,
+        };
+        answers.into_iter().flatten().filter_map(of).map(|ns| ns as f64).collect()
+    }
+
+    /// Cells asked for, and those that were measured.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        let is_measured = |answers: &&Vec<Answer>| answers.iter().any(|answer| matches!(answer, Answer::Measured(_)));
+        (self.0.len(), self.0.values().filter(is_measured).count())
+    }
+
+    pub(super) fn has_any(&self, configuration: &str) -> bool {
+        self.each().any(|(name, _)| name == configuration)
+    }
+
+    fn each(&self) -> impl Iterator<Item = (&str, &Measured)> {
+        self.0.iter().flat_map(|((name, ..), answers)| {
+            answers.iter().filter_map(move |answer| match answer {
+                Answer::Measured(measured) => Some((name.as_str(), &**measured)),
+                Answer::Not(_) => None,
+            })
+        })
+    }
+
+    /// Cells in which a program failed, or nothing came.
+    pub(super) fn incomplete(&self) -> usize {
+        self.each().filter(|(_, measured)| measured.trouble.is_some() || measured.came == 0).count()
+    }
+
+    pub(super) fn stalled(&self) -> u64 {
+        self.each().map(|(_, measured)| measured.stalled).sum()
+    }
+
+    /// Why cells were not measured, each reason once with how many cells it is of.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for ((name, ..), answers) in &self.0 {
+            for answer in answers {
+                if let Answer::Not(why) = answer {
+                    reasons.entry(why).or_default().push(name);
+                }
+            }
+        }
+        let told = |(why, names): (&str, Vec<&str>)| {
+            let first = why.lines().next().unwrap_or_default();
+            format!("{} cells not measured, because {first}", names.len())
+        };
+        reasons.into_iter().map(told).collect()
+    }
+}
