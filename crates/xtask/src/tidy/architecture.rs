@@ -67,6 +67,12 @@ const PLACES: &[Place] = &[
     Place { name: "runner", uses: WITH_DRIVERS, touches: &[] },
     // The pages of `check`, for command line and studies.
     Place { name: "check", uses: WITH_REPORT, touches: &[] },
+    // Files: adapters, what was built of them, keys for a run. Programs: their builds.
+    Place {
+        name: "middleware",
+        uses: &["core", "catalog", "results", "report", "runner", "scenario"],
+        touches: &[Files, Programs],
+    },
     // A published work as code: what its tables hold and how each is made.
     Place { name: "study", uses: WITH_CHECK, touches: &[] },
     // How programs print and fail; folders for results.
@@ -119,7 +125,7 @@ const WITH_REPORT: &[&str] = &[
 #[rustfmt::skip]
 const WITH_CHECK: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "plan", "scenario", "analysis",
-    "catalog", "results", "sim", "testbed", "report", "runner", "check",
+    "catalog", "results", "sim", "testbed", "report", "runner", "check", "middleware",
     "v2x", "v2x-fleet",
 ];
 #[rustfmt::skip]
@@ -131,7 +137,7 @@ const OF_V2X_PROGRAM: &[&str] = &["testbed", "console", "v2x", "v2x-aws-lc", "v2
 #[rustfmt::skip]
 const WITH_STUDIES: &[&str] = &[
     "core", "wire", "crypto", "frameauth", "groupkey", "clocksync", "media", "nodes", "recordings", "schedule", "plan", "scenario",
-    "analysis", "catalog", "results", "sim", "testbed", "report", "runner", "check", "study", "console",
+    "analysis", "catalog", "results", "sim", "testbed", "report", "runner", "check", "middleware", "study", "console",
     "v2x", "v2x-fleet",
 ];
 
