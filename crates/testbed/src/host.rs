@@ -4,6 +4,7 @@ use chronoseal_core::{Duration, SimTime};
 use serde::Serialize;
 
 use crate::clock::{RunClock, SPIN, monotonic_ns};
+use crate::clock_sources::{ClockSource, Skew, clock_skew, clock_sources};
 use crate::config::LiveConfig;
 use crate::live;
 use crate::sys;
@@ -43,9 +44,33 @@ pub struct HostReport {
     pub samples: usize,
     /// The kernel offers SocketCAN; where it does not, CAN is emulated only.
     pub socket_can: bool,
+    /// Who may open `/dev/net/tun`, on which stations stand.
+    pub tun: TunAccess,
+    /// How processors choose their speed; empty where the kernel does not say.
+    pub governor: String,
+    /// Processes that wanted a processor in the last minute, on average.
+    pub load: f64,
+    /// The largest receive buffer that a program may ask for without privileges `[byte]`.
+    pub receive_buffer_max: u64,
+    /// What reading each clock takes.
+    pub clocks: Vec<ClockSource>,
+    /// How far apart processors see the time.
+    pub skew: Vec<Skew>,
 }
 
-/// Looks around and measures wake-ups for about 0.3 s. `config` says how agents are started and what their ports are;
+/// Who may open `/dev/net/tun`.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum TunAccess {
+    /// Everybody.
+    Everybody,
+    /// Its owner and group only.
+    Privileged,
+    /// There is none.
+    Missing,
+}
+
+/// Looks around, and measures wake-ups for about 0.3 s and clocks for a second or two. `config` says how agents are started and what their ports are;
 /// without agents, an agent with a TAP interface is tried.
 pub fn probe(config: &LiveConfig) -> HostReport {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
@@ -76,6 +101,24 @@ pub fn probe(config: &LiveConfig) -> HostReport {
         stalls: measured.sleep.stalls + measured.precise.stalls,
         samples: SAMPLES,
         socket_can: has_socket_can(),
+        tun: tun_access(),
+        governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        load: read("/proc/loadavg").split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0),
+        receive_buffer_max: read("/proc/sys/net/core/rmem_max").parse().unwrap_or(0),
+        clocks: clock_sources(CLOCK_READINGS),
+        skew: clock_skew(),
+    }
+}
+
+/// Readings of each clock: a second or two for all of them.
+const CLOCK_READINGS: usize = 1_000_000;
+
+fn tun_access() -> TunAccess {
+    use std::os::unix::fs::PermissionsExt;
+    match std::fs::metadata("/dev/net/tun") {
+        Err(_) => TunAccess::Missing,
+        Ok(known) if known.permissions().mode() & 0o006 == 0o006 => TunAccess::Everybody,
+        Ok(_) => TunAccess::Privileged,
     }
 }
 

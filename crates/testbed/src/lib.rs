@@ -32,6 +32,7 @@
 mod agent;
 pub mod can;
 mod clock;
+pub mod clock_sources;
 pub mod config;
 mod connection;
 pub mod cost;
@@ -52,6 +53,7 @@ mod sys;
 pub mod traffic;
 
 pub use agent::{FactoryError, NodeFactory, agent_main, agent_main_together};
+pub use clock_sources::{ClockSource, Reading, Skew, clock_skew, clock_sources};
 pub use config::{
     AgentCommand, AgentConfig, ExistingInterface, Home, LiveConfig, Placement, PortLink, Program, ProgramStream,
     cpus_of_programs,

@@ -3,6 +3,7 @@
 
 mod confirmed;
 mod contained;
+mod counter;
 mod descriptor;
 mod interface;
 mod interrupt;
@@ -13,6 +14,7 @@ mod schedule;
 
 pub(crate) use confirmed::receive_confirmed;
 pub(crate) use contained::spawn_contained;
+pub(crate) use counter::{counter, hardware_clock};
 pub(crate) use descriptor::{receive_descriptors, send_descriptors};
 pub(crate) use interface::{add_neighbour, bring_up, bring_up_with_address, create_tap, quiet_ipv6};
 pub(crate) use interrupt::interrupt_flag;
