@@ -21,7 +21,7 @@ key() { openssl ecparam -name prime256v1 -genkey -noout -out "$1"; }
 
 ca() { # name
     key "$to/ca/$1.key"
-    openssl req -x509 -new -sha256 -key "$to/ca/$1.key" -days 30 -subj "/O=chronoseal/CN=$1" -out "$to/ca/$1.pem"
+    openssl req -x509 -new -sha256 -key "$to/ca/$1.key" -days 30 -subj "/CN=$1" -out "$to/ca/$1.pem"
 }
 
 signed() { # text, document: by the permissions CA
@@ -32,14 +32,14 @@ participant() { # name, identity CA
     at=$to/$1
     mkdir -p "$at"
     key "$at/key.pem"
-    openssl req -new -sha256 -key "$at/key.pem" -subj "/O=chronoseal/CN=$1" -out "$to/ca/$1.csr"
+    openssl req -new -sha256 -key "$at/key.pem" -subj "/CN=$1" -out "$to/ca/$1.csr"
     openssl x509 -req -sha256 -in "$to/ca/$1.csr" -CA "$to/ca/$2.pem" -CAkey "$to/ca/$2.key" -CAcreateserial -days 30 \
         -out "$at/identity.pem" 2>/dev/null
     cat > "$to/ca/$1.xml" <<XML
 <?xml version="1.0" encoding="UTF-8"?>
 <dds xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
   <permissions><grant name="$1">
-    <subject_name>O=chronoseal,CN=$1</subject_name>
+    <subject_name>CN=$1</subject_name>
     <validity><not_before>2020-01-01T00:00:00</not_before><not_after>2037-01-01T00:00:00</not_after></validity>
     <allow_rule>
       <domains><id>0</id></domains>
