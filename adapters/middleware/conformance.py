@@ -59,6 +59,7 @@ class Bench:
     def program(self, configuration, key, node, keys_of=None):
         """The program of a node, with the keys of another if it is told so."""
         keys = self.folder / "keys" / configuration["name"]
+        # The names of nodes are left in their braces: a scenario has the same words for addresses.
         places = {"built": self.built, "bodies": self.bodies, "keys": keys, "node": keys_of or node, "self": f"{{{node}}}"}
         words = []
         for word in configuration[key]:
@@ -182,8 +183,8 @@ def note_full(bench, configuration):
 
 
 def traces(folder):
-    """What an adapter must not leave: its processes, and shared memory."""
-    left = set(os.listdir("/dev/shm"))
+    """What an adapter must not leave: its processes, shared memory, and files outside its folder."""
+    left = {f"{place}/{name}" for place in ["/dev/shm", "/tmp", os.path.expanduser("~")] for name in os.listdir(place)}
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes()
