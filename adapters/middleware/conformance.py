@@ -63,8 +63,6 @@ class Bench:
         places = {"built": self.built, "bodies": self.bodies, "keys": keys, "node": keys_of or node, "self": f"{{{node}}}"}
         words = []
         for word in configuration[key]:
-            if keys_of:
-                word = word.replace("{keys}/broker", f"{{keys}}/{keys_of}")
             for place, value in places.items():
                 word = word.replace(f"{{{place}}}", str(value))
             words.append(word)

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Makes a key and a certificate each for robot, station, broker and a stranger: FOLDER/NAME/{ca,certificate,key}.pem.
+# Makes a key and a certificate each for robot, station, broker, an insider and a stranger: FOLDER/NAME/{ca,certificate,key}.pem.
 #
 #   tls_keys.sh FOLDER mutual
 #
-# The certificates name their holder as CN. All trust the same CA, but the stranger's own certificate is of another one.
+# The certificates name their holder as CN. All trust the same CA, but the stranger's own certificate is of another one. An insider has a
+# certificate that is good, and no right to anything by its name.
 set -eu
 to=${1:?usage: tls_keys.sh FOLDER mutual}
 test "${2:-}" = mutual || {
@@ -35,4 +36,5 @@ ca strange
 holder robot authority
 holder station authority
 holder broker authority
+holder insider authority
 holder stranger strange
