@@ -167,10 +167,16 @@ def check_calls(bench, configuration):
     manifest = bench.run(configuration, [LASER], "14s", station=["sleep", "20"])
     how = manifest["run"]["programs"][0]["how"]
     checks.check(how == "exit status 75", f"{name}: nobody there to send to is status 75", how)
+    station = ["timeout", "-s", "KILL", "2", *bench.program(configuration, "program", "station")]
+    manifest = bench.run(configuration, [LASER], "4s", station=station)
+    how, delivered = manifest["run"]["programs"][0]["how"], manifest["summary"]["streams"][0]["delivered"]
+    checks.check(delivered > 0, f"{name}: a receiver that is killed leaves its records ({delivered})", said(manifest))
+    checks.check("signal" not in how, f"{name}: its publisher does not crash", said(manifest))
+    checks.note(f"{name}: of the killed receiver the publisher says: {manifest['run']['programs'][0]['printed'].strip()!r}")
     bad = [word.replace(str(bench.bodies), str(bench.folder / "bad")) for word in bench.program(configuration, "program", "robot")]
     (bench.folder / "bad").mkdir()
     (bench.folder / "bad" / "laser.bodies").write_bytes(b"nothing of the kind")
-    how = bench.run(configuration, [LASER], "1s", robot=bad)["run"]["programs"][0]["how"]
+    how = bench.run(configuration, [LASER], "2s", robot=bad)["run"]["programs"][0]["how"]
     checks.check(how == "exit status 64", f"{name}: a file that holds no bodies is status 64", how)
 
 
