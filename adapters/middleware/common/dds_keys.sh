@@ -1,0 +1,86 @@
+#!/bin/sh
+# Makes what DDS Security needs for two participants and a stranger: FOLDER/robot, FOLDER/station, FOLDER/stranger.
+#
+#   dds_keys.sh FOLDER none|sign|encrypt|encrypt-with-origin-authentication
+#
+# The level is that of whole RTPS messages. Identities and permissions have a CA each: with one for both, whoever has an identity could sign
+# permissions of its own (CVE-2023-24010). The stranger's identity is of another CA.
+set -eu
+to=${1:?usage: dds_keys.sh FOLDER LEVEL}
+case ${2:-} in
+    none) level=NONE ;;
+    sign) level=SIGN ;;
+    encrypt) level=ENCRYPT ;;
+    encrypt-with-origin-authentication) level=ENCRYPT_WITH_ORIGIN_AUTHENTICATION ;;
+    *) echo "usage: dds_keys.sh FOLDER none|sign|encrypt|encrypt-with-origin-authentication" >&2; exit 64 ;;
+esac
+umask 077
+mkdir -p "$to/ca"
+
+key() { openssl ecparam -name prime256v1 -genkey -noout -out "$1"; }
+
+ca() { # name
+    key "$to/ca/$1.key"
+    openssl req -x509 -new -sha256 -key "$to/ca/$1.key" -days 30 -subj "/CN=$1" -out "$to/ca/$1.pem"
+}
+
+signed() { # text, document: by the permissions CA
+    openssl smime -sign -text -in "$1" -out "$2" -signer "$to/ca/permissions.pem" -inkey "$to/ca/permissions.key" 2>/dev/null
+}
+
+participant() { # name, identity CA
+    at=$to/$1
+    mkdir -p "$at"
+    key "$at/key.pem"
+    openssl req -new -sha256 -key "$at/key.pem" -subj "/CN=$1" -out "$to/ca/$1.csr"
+    openssl x509 -req -sha256 -in "$to/ca/$1.csr" -CA "$to/ca/$2.pem" -CAkey "$to/ca/$2.key" -CAcreateserial -days 30 \
+        -out "$at/identity.pem" 2>/dev/null
+    cat > "$to/ca/$1.xml" <<XML
+<?xml version="1.0" encoding="UTF-8"?>
+<dds xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+  <permissions><grant name="$1">
+    <subject_name>CN=$1</subject_name>
+    <validity><not_before>2020-01-01T00:00:00</not_before><not_after>2037-01-01T00:00:00</not_after></validity>
+    <allow_rule>
+      <domains><id>0</id></domains>
+      <publish><topics><topic>*</topic></topics></publish>
+      <subscribe><topics><topic>*</topic></topics></subscribe>
+    </allow_rule>
+    <default>DENY</default>
+  </grant></permissions>
+</dds>
+XML
+    signed "$to/ca/$1.xml" "$at/permissions.p7s"
+    signed "$to/ca/governance.xml" "$at/governance.p7s"
+    cp "$to/ca/$2.pem" "$at/identity_ca.pem"
+    cp "$to/ca/permissions.pem" "$at/permissions_ca.pem"
+}
+
+ca identity
+ca permissions
+ca strange
+cat > "$to/ca/governance.xml" <<XML
+<?xml version="1.0" encoding="UTF-8"?>
+<dds xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+  <domain_access_rules><domain_rule>
+    <domains><id>0</id></domains>
+    <allow_unauthenticated_participants>false</allow_unauthenticated_participants>
+    <enable_join_access_control>true</enable_join_access_control>
+    <discovery_protection_kind>$level</discovery_protection_kind>
+    <liveliness_protection_kind>$level</liveliness_protection_kind>
+    <rtps_protection_kind>$level</rtps_protection_kind>
+    <topic_access_rules><topic_rule>
+      <topic_expression>*</topic_expression>
+      <enable_discovery_protection>true</enable_discovery_protection>
+      <enable_liveliness_protection>true</enable_liveliness_protection>
+      <enable_read_access_control>true</enable_read_access_control>
+      <enable_write_access_control>true</enable_write_access_control>
+      <metadata_protection_kind>NONE</metadata_protection_kind>
+      <data_protection_kind>NONE</data_protection_kind>
+    </topic_rule></topic_access_rules>
+  </domain_rule></domain_access_rules>
+</dds>
+XML
+participant robot identity
+participant station identity
+participant stranger strange
