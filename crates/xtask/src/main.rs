@@ -5,6 +5,7 @@
 //! it asks their binary.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool for developers")]
 
+mod adapters;
 mod bench;
 mod built;
 mod ci;
@@ -44,6 +45,7 @@ usage: cargo xtask <task>
   contradictions N [--binary FILE] [--seed SEED] [--seconds LIMIT]
                        draws N scenarios and looks for one that holds on paper and fails in the simulator; shrinks what it
                        finds into target/contradictions
+  adapters [NAME…]     robot middleware over our links: what each adapter has to keep (default: all that are installed)
   socketcan [FOLDER]   the live CAN bus in user-mode Linux, whose kernel has CAN, against candump; FOLDER is where the
                        Debian packages user-mode-linux, busybox-static and can-utils are unpacked, if not installed
   yang FOLDER          gate control lists that are written, against the public YANG modules in FOLDER, by Debian's yanglint
@@ -91,6 +93,7 @@ fn main() -> ExitCode {
         ["licences"] => licences::run(&root),
         ["bench", ref words @ ..] => bench::run(&root, words),
         ["contradictions", ref words @ ..] => contradictions::run(&root, words),
+        ["adapters", ref names @ ..] => adapters::run(&root, names),
         ["socketcan"] => socketcan::run(&root, Path::new("/")),
         ["socketcan", packages] => socketcan::run(&root, Path::new(packages)),
         ["yang", modules] => yang::run(&root, Path::new(modules)),

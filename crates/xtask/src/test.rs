@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::{Failure, TaskResult, built, executables, process, rtl, socketcan};
+use crate::{Failure, TaskResult, adapters, built, executables, process, rtl, socketcan};
 
 /// Builds, links and runs a `no_std` static library of the protocol crates, without an allocator.
 const NO_STD_LINK: &[&str] = &["bash", "nostd-link/check.sh"];
@@ -58,6 +58,8 @@ pub(crate) fn run(root: &Path) -> TaskResult {
         }
         Err(reason) => eprintln!("== skipped: the live CAN bus where the kernel has CAN; {reason}"),
     }
+    step("robot middleware");
+    part("robot middleware", adapters::run(root, adapters::TESTED));
     if rtl::is_possible(root) {
         step("the simulated P-256 engine");
         part("rtl", rtl::test(root));

@@ -1,0 +1,44 @@
+//! Robot middleware, real, over our links: the list that each adapter has to keep.
+
+use std::path::Path;
+
+use crate::{Failure, TaskResult, built, process};
+
+/// Those of every test run; the rest, with their brokers and keys, are run by hand.
+pub(crate) const TESTED: &[&str] = &["raw", "ros1", "fastdds"];
+
+/// Runs these adapters through `conformance.py`; all of them if none is named. Those whose middleware is not installed are named and left out.
+pub(crate) fn run(root: &Path, names: &[&str]) -> TaskResult {
+    let folder = root.join("adapters/middleware");
+    let mut all: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    if all.is_empty() {
+        let entries = folder.read_dir().map_err(|error| Failure::because(format!("{}: {error}", folder.display())))?;
+        let with_description = entries.flatten().filter(|entry| entry.path().join("adapter.toml").is_file());
+        all = with_description.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        all.sort();
+    }
+    let program = built::program(root, "chronoseal")?;
+    let program = program.to_string_lossy();
+    let mut failed = Vec::new();
+    for name in &all {
+        if !is_installed(&folder, name) {
+            eprintln!("skipped: {name}; its middleware is not installed (`chronoseal middleware list` says what installs it)");
+            continue;
+        }
+        let script = folder.join("conformance.py");
+        let words = ["python3", &script.to_string_lossy(), name];
+        if process::run_with(root, &words, &[("CHRONOSEAL", &program)]).is_err() {
+            failed.push(name.as_str());
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(Failure::because(format!("adapters failed: {}", failed.join(", ")))) }
+}
+
+/// What its description says prints a version.
+fn is_installed(folder: &Path, name: &str) -> bool {
+    let Ok(text) = std::fs::read_to_string(folder.join(name).join("adapter.toml")) else { return false };
+    let line = text.lines().find_map(|line| line.strip_prefix("version = ["));
+    let words: Vec<&str> = line.unwrap_or_default().trim_end_matches(']').split(',').collect();
+    let words: Vec<&str> = words.iter().map(|word| word.trim().trim_matches('"')).collect();
+    !words[0].is_empty() && process::output(folder, &words).is_ok()
+}
