@@ -13,6 +13,7 @@ use crate::{Adapter, Answer, Cache, Configuration, Data, Keys, Network, Packets,
 #[derive(Debug)]
 pub struct Host {
     cache: Cache,
+    bodies: Option<PathBuf>,
     ready: BTreeMap<String, Result<Ready, String>>,
 }
 
@@ -38,9 +39,10 @@ pub struct Question<'a> {
 }
 
 impl Host {
-    /// Nothing is ready yet.
-    pub const fn new(cache: Cache) -> Self {
-        Self { cache, ready: BTreeMap::new() }
+    /// Nothing is ready yet. Messages of a stream are those of `NAME.bodies` in the folder `bodies`, in turn, where there is such a file;
+    /// else they are made up.
+    pub const fn new(cache: Cache, bodies: Option<PathBuf>) -> Self {
+        Self { cache, bodies, ready: BTreeMap::new() }
     }
 
     /// Runs one configuration live. Whatever is wrong with it is its answer, and others go on. With it, if it ran, the scenario and the run.
@@ -52,14 +54,15 @@ impl Host {
         live: &LiveOptions,
         stop: &AtomicBool,
     ) -> (Answer, Option<(String, Run)>) {
+        let own_bodies = self.bodies.clone();
         let ready = match self.ready(adapter, configuration) {
             Ok(ready) => ready,
             Err(why) => return (Answer::Not(why.clone()), None),
         };
         let Question { data, network, packets, duration, seed } = question;
         let keys = ready.keys.as_ref().map(Keys::folder);
-        // Without a file for a stream its messages are made up.
-        let bodies = &ready.built;
+        // There are none where an adapter was built.
+        let bodies = own_bodies.as_deref().unwrap_or(&ready.built);
         let built = &ready.built;
         let pair = Pair { configuration, built, keys, bodies, network, packets, data, duration, seed };
         match pair.ask(live, stop) {

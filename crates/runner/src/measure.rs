@@ -7,7 +7,7 @@ use chronoseal_catalog::{BuildError, BuildOptions, Connection, Kinds, LiveHome, 
 use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm, StreamId};
 use chronoseal_media::medium::Attachment;
 use chronoseal_plan::{AttackPlace, Fidelity, Plan, SegmentId};
-use chronoseal_results::{Direction, Engine, Fact, FrameRow, ProgramMeta};
+use chronoseal_results::{Direction, Engine, Fact, FrameRow, ProgramMeta, RunRows, Stays};
 use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
 use chronoseal_testbed::{
     AgentCommand, AgentConfig, ConnectionEnd, FactoryError, Home, LiveConfig, LiveError, LiveOutcome, Placement,
@@ -220,6 +220,7 @@ pub fn measure(
     rows.work.retain(|row| shared.binary_search(&row.node).is_err());
     Ways::of(prepared).settle(plan, Dues::new(prepared), &mut rows);
     leave_out_removed(plan, &mut rows);
+    mark_held_up(&mut rows);
     let describers = prepared.describers();
     rows.captures.retain(|row| {
         let segment = SegmentId(row.segment);
@@ -239,6 +240,15 @@ pub fn measure(
         rows.segments.extend(facts::series(id, topology.series_of(id.0), traffic.strangers(id)));
     }
     Ok(Run::new(meta, rows))
+}
+
+/// A frame that was due while its sender was kept from its processor waited for the host, and was sent after that.
+fn mark_held_up(rows: &mut RunRows) {
+    let stays = Stays::new(&rows.stalls);
+    for row in &mut rows.frames {
+        let (Some(due_at), Some(sent_at)) = (row.due_at, row.sent_at) else { continue };
+        row.stalled |= due_at < sent_at && stays.overlap(due_at, sent_at);
+    }
 }
 
 /// What carries each segment's frames, and who else is on it.

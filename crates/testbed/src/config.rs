@@ -70,6 +70,9 @@ pub struct Program {
     pub streams: Vec<ProgramStream>,
 }
 
+/// A process that runs this much later than it should was kept from its processor.
+pub(crate) const STALL_THRESHOLD: Duration = Duration::from_ms(1);
+
 /// A stream that programs carry, as one of them is told of it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct ProgramStream {
@@ -178,7 +181,7 @@ impl LiveConfig {
             duration,
             drain: Duration::from_ms(50),
             capture: false,
-            stall_threshold: Duration::from_ms(1),
+            stall_threshold: STALL_THRESHOLD,
             fifo: true,
             placement: Placement::OneProcessor,
             agent_command: None,

@@ -112,6 +112,9 @@ pub(crate) struct AgentLog {
     /// What the node should have sent by the end of the run and has not: stream, when it was due `[ps]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) owed: Vec<(u16, i64)>,
+    /// When its process should have run and did not: from when, and how much later it did `[ps]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) stalls: Vec<(i64, i64)>,
     /// Numbers of inputs; each sent frame has a range of them.
     origins: Vec<u64>,
     /// What is in sent frames that hold several PDUs.
@@ -202,6 +205,7 @@ impl AgentLog {
             program: None,
             bad_records: 0,
             owed: Vec::new(),
+            stalls: Vec::new(),
             origins: Vec::with_capacity(records),
             parts: Vec::with_capacity(records),
             refused: 0,

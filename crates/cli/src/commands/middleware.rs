@@ -84,6 +84,9 @@ struct Run {
     /// Of losses and delays
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Folder with recorded messages: NAME.bodies for the stream of that name, as adapters/middleware/README.md describes it
+    #[arg(long)]
+    bodies: Option<PathBuf>,
     /// Folder of the adapters
     #[arg(long, default_value = ADAPTERS)]
     adapters: PathBuf,
@@ -180,7 +183,7 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     let question =
         Question { data: &data, network: options.network, packets, duration: options.duration, seed: options.seed };
     let live = LiveOptions { no_fifo: options.no_fifo, ..LiveOptions::default() };
-    let mut host = Host::new(Cache::of_user());
+    let mut host = Host::new(Cache::of_user(), options.bodies.clone());
     let mut rows = Vec::new();
     for (place, (adapter, configuration)) in chosen.iter().enumerate() {
         bar.set_position(place as u64);
@@ -192,6 +195,7 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
         let (answer, ran) = host.answer(adapter, configuration, question, &live, stop);
         if let Some((scenario, run)) = ran {
             let folder = folder.join(&configuration.name);
+            files::claim(&folder)?;
             files::write(&folder.join("scenario.toml"), &scenario)?;
             files::write(&folder.join("report.html"), &html(&run_report(&run.meta, &run.summary, &run.rows)))?;
         }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use chronoseal_core::{DiscardReason, StreamId};
 use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
 use chronoseal_scenario::NoFiles;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::engines::{self, Engine, load};
 
@@ -42,6 +44,7 @@ pub(crate) fn run_all() {
     losses_are_those_of_the_simulator();
     a_message_that_comes_twice_is_delivered_once();
     nothing_is_lost_on_a_connection_over_a_link_that_loses();
+    a_station_that_was_stopped_is_seen_to_have_been();
 }
 
 fn rows(engine: Engine, laws: &str) -> Option<RunRows> {
@@ -114,4 +117,44 @@ air = { transport = \"tcp\" }
     let latency = ends(2, true).filter_map(FrameRow::latency).min().expect("some came");
     // 300 kB twice at 1 Gbit/s, the second waiting for nobody but its packets.
     assert!(latency > chronoseal_core::Duration::from_us(2_400), "{latency}");
+}
+
+/// Stopped for 200 ms, as by a debugger: what waited for it shows that in its latency, since times are fixed in advance, and every such message
+/// is marked.
+fn a_station_that_was_stopped_is_seen_to_have_been() {
+    let text = SCENARIO.replace("LAWS", "delay = { constant = \"1ms\" }").replace("\"1s\"", "\"3s\"");
+    let scenario = load(&text, &NoFiles);
+    let stopper = std::thread::spawn(|| {
+        // All of them are there by then, and the run goes on for long after.
+        let start = std::time::Instant::now();
+        let stations = loop {
+            let found = children();
+            if found.len() >= 2 || start.elapsed().as_secs() > 10 {
+                break found;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        };
+        std::thread::sleep(std::time::Duration::from_millis(2_200));
+        let Some(&station) = stations.first() else { return };
+        let _ = kill(station, Signal::SIGSTOP);
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        let _ = kill(station, Signal::SIGCONT);
+    });
+    let run = engines::run(Engine::Live, &scenario);
+    stopper.join().unwrap();
+    let Some(run) = run else { return };
+    let longest = run.rows.stalls.iter().map(|stall| stall.duration.as_ms_f64()).fold(0.0, f64::max);
+    assert!((150.0..1_000.0).contains(&longest), "longest stall {longest} ms");
+    let late: Vec<&FrameRow> =
+        run.rows.frames.iter().filter(|row| row.latency().is_some_and(|latency| latency.as_ms_f64() > 50.0)).collect();
+    assert!(late.len() >= 20, "{} messages waited", late.len());
+    let unmarked = late.iter().filter(|row| !row.stalled).count();
+    assert_eq!(unmarked, 0, "of {} late messages, so many are not marked", late.len());
+}
+
+/// Processes of stations: children of any thread of this one.
+fn children() -> Vec<Pid> {
+    let threads = std::fs::read_dir("/proc/self/task").unwrap();
+    let lists = threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap())).collect::<Vec<_>>()).collect()
 }

@@ -41,7 +41,7 @@ pub(super) fn measure(
     progress: &mut Progress<'_>,
 ) -> Result<Cells, StudyError> {
     let mut cells = Cells::default();
-    let mut host = Host::new(Cache::of_user());
+    let mut host = Host::new(Cache::of_user(), None);
     let live = LiveOptions { no_fifo: plan.no_fifo, ..LiveOptions::default() };
     let (duration, rounds) = if plan.is_full { (FULL, ROUNDS) } else { (QUICK, 1) };
     let sensors = Data::published();

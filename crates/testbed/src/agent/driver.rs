@@ -8,27 +8,38 @@ use chronoseal_core::{Duration, SimTime};
 use super::Failure;
 use super::member::Member;
 use crate::clock::{RunClock, SPIN, is_ready, readable};
+use crate::config::STALL_THRESHOLD;
 use crate::log::AgentLog;
 use crate::message::{self, Step, ToAgent};
 
 /// Nobody connects any more so long before the run begins.
 const CONNECT_UNTIL: Duration = Duration::from_ms(5);
 
+/// An agent that has nothing to do sees after so long whether it was kept from its processor.
+const LOOK_EVERY: Duration = Duration::from_ms(50);
+
 /// A busy agent looks at its control socket this often.
 const CONTROL_EVERY: Duration = Duration::from_ms(5);
 
 pub(super) fn run(control: &UnixStream, members: Vec<Member>, clock: RunClock) -> Result<Vec<AgentLog>, Failure> {
-    let mut driver = Driver { clock, members };
+    let mut driver = Driver { clock, members, stalls: Vec::new() };
     driver.connect()?;
     driver.clock.wait_until(SimTime::ZERO);
     driver.members.iter_mut().try_for_each(Member::start)?;
     driver.turns(control)?;
-    Ok(driver.members.into_iter().map(Member::into_log).collect())
+    let mut logs: Vec<AgentLog> = driver.members.into_iter().map(Member::into_log).collect();
+    // One process, one of whose logs says it for all.
+    if let Some(log) = logs.first_mut() {
+        log.stalls = driver.stalls;
+    }
+    Ok(logs)
 }
 
 struct Driver {
     clock: RunClock,
     members: Vec<Member>,
+    /// As [`AgentLog::stalls`].
+    stalls: Vec<(i64, i64)>,
 }
 
 impl Driver {
@@ -76,13 +87,19 @@ impl Driver {
     }
 
     /// Sleeps until something is due or arrives. True if the controller said something.
-    fn idle(&self, control: &UnixStream) -> bool {
-        let next = self.members.iter().filter_map(Member::next_at).min();
+    fn idle(&mut self, control: &UnixStream) -> bool {
+        let due = self.members.iter().filter_map(Member::next_at).min();
+        let look_at = self.clock.now() + LOOK_EVERY;
+        let next = due.map_or(look_at, |due| due.min(look_at));
         let ports = self.members.iter().flat_map(Member::ports).map(AsFd::as_fd);
         let mut descriptors: Vec<_> = std::iter::once(control.as_fd()).chain(ports).map(readable).collect();
-        let ready = self.clock.poll_until(&mut descriptors, next);
-        if let Some(at) = next.filter(|at| !ready && *at - self.clock.now() <= SPIN) {
-            self.clock.spin_until(at);
+        let ready = self.clock.poll_until(&mut descriptors, Some(next));
+        if !ready && due == Some(next) && next - self.clock.now() <= SPIN {
+            self.clock.spin_until(next);
+        }
+        let late = self.clock.now() - next;
+        if late > STALL_THRESHOLD {
+            self.stalls.push((next.as_ps(), late.as_ps()));
         }
         is_ready(&descriptors[0])
     }
