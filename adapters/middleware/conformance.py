@@ -68,13 +68,16 @@ class Bench:
             words.append(word)
         return words
 
+    def build(self):
+        return subprocess.run([self.adapter / "build.sh", self.built], capture_output=True, text=True)
+
     def make_keys(self, configuration):
         if "keys" not in configuration:
             return None
         out = self.folder / "keys" / configuration["name"]
         return subprocess.run([self.adapter / "keys.sh", out, configuration["keys"]], capture_output=True, text=True)
 
-    def run(self, configuration, streams, duration, robot_keys=None, station_keys=None, robot=None, station=None):
+    def run(self, configuration, streams, duration, robot_keys=None, station_keys=None, robot=None, station=None, stranger=None):
         """Runs a scenario, and returns its manifest."""
         programs = {
             "robot": robot or self.program(configuration, "program", "robot", robot_keys),
@@ -82,6 +85,8 @@ class Bench:
         }
         if "broker" in configuration:
             programs["broker"] = self.program(configuration, "broker", "broker")
+        if stranger:
+            programs["stranger"] = stranger
         self.runs += 1
         scenario = self.folder / f"run{self.runs}.toml"
         scenario.write_text(scenario_text(duration, programs, streams))
@@ -218,7 +223,7 @@ def main():
         bench = Bench(folder, adapter, checks)
         version = subprocess.run(description["version"], capture_output=True, text=True)
         checks.check(version.returncode == 0, f"{options.name}: version {version.stdout.strip()}", version.stderr)
-        built = subprocess.run([adapter / "build.sh", bench.built], capture_output=True, text=True)
+        built = bench.build()
         checks.check(built.returncode == 0 and not built.stderr, f"{options.name}: it is built, without a warning", built.stderr[-2000:])
         if built.returncode != 0:
             return 1

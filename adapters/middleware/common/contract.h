@@ -66,6 +66,9 @@ struct adapter {
 /* Reads command line and environment; ends the program if they are wrong. There are from `words_min` to `words_max` WORDS. */
 struct call *contract_open(int count, char **words, const char *usage, int words_min, int words_max);
 
+/* Ends the program if a message to be sent is longer than the middleware takes. */
+void contract_limit(const struct call *call, uint32_t length_max);
+
 /* Prints how the adapter is called, and exits. */
 __attribute__((noreturn)) void contract_fail_usage(void);
 

@@ -16,6 +16,9 @@
 
 enum { PORT = 1883, PORT_TLS = 8883, KEEPALIVE_S = 60, WAITING = 16, TOPIC_MAX = 256, RETRY_MS = 50 };
 
+/* Topic, head and body have to fit into a packet of the protocol [byte]. */
+enum { MESSAGE_MAX = 268435455 - 1024 };
+
 /* In front of each body. */
 struct head {
     uint64_t number;
@@ -203,6 +206,7 @@ int main(int count, char **words) {
     if (qos == 0 && strcmp(call->mode, "qos-0") != 0) {
         contract_fail_usage();
     }
+    contract_limit(call, MESSAGE_MAX);
     mosquitto_lib_init();
     for (int i = 0; i < call->streams_count; i++) {
         open_client(&call->streams[i], call->words[0], call->words_count == 2 ? call->words[1] : NULL);

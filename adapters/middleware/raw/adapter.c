@@ -15,6 +15,7 @@ int main(int count, char **words) {
     if ((!is_udp && !is_tls && strcmp(call->mode, "tcp") != 0) || call->words_count != is_tls) {
         contract_fail_usage();
     }
+    contract_limit(call, MESSAGE_MAX);
     struct adapter adapter = is_udp ? udp_open(call) : tcp_open(call, is_tls ? call->words[0] : NULL);
     contract_run(call, &adapter);
     fflush(NULL);
