@@ -32,6 +32,11 @@ id! {
     Priority(u8)
 }
 
+impl NodeId {
+    /// Somebody who is not on the plan.
+    pub const UNKNOWN: Self = Self(u16::MAX);
+}
+
 impl StreamId {
     /// An event that belongs to no stream.
     pub const NONE: Self = Self(u16::MAX);

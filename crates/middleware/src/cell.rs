@@ -11,6 +11,8 @@ use chronoseal_runner::{LiveOptions, MeasureError, Run, measure};
 use chronoseal_scenario::{NoFiles, Scenario};
 
 use crate::Pair;
+use crate::pair::STRANGER;
+use crate::table::read_by;
 
 /// Of the messages of a run, the first share that is left out, as in the published work `[%]`.
 pub const WARM_UP_PERCENT: usize = 10;
@@ -42,8 +44,12 @@ pub struct Measured {
     pub first_due_ns: Option<i64>,
     /// What the programs did.
     pub programs: Vec<ProgramMeta>,
-    /// A program failed, or the run did: in words.
+    /// A program failed, or the run did: in words. What an attacker's program does is not meant.
     pub trouble: Option<String>,
+    /// Messages that the subscriber took for genuine, and its publisher had not sent.
+    pub forged: u64,
+    /// The last that an attacker's program printed.
+    pub attacker: Option<String>,
     /// Messages that were on their way while the host was away.
     pub stalled: u64,
     /// What to know of the run.
@@ -105,6 +111,8 @@ impl Measured {
             late: deadline.map(|_| 0),
             programs: run.meta.programs.clone(),
             trouble: trouble(run),
+            forged: run.rows.frames.iter().filter(|row| row.attack.is_some() && row.accepted_at.is_some()).count() as u64,
+            attacker: run.meta.programs.iter().find(|program| is_attacker(run, program)).map(last_line),
             warnings: run.meta.warnings.clone(),
             ..Self::default()
         };
@@ -136,6 +144,12 @@ impl Measured {
         (known > 0).then(|| 100.0 * (self.lost + self.not_sent) as f64 / known as f64)
     }
 
+    /// What an attack has done: forged messages accepted, messages read by a stranger, genuine ones lost.
+    pub fn harm(&self) -> u64 {
+        let read = self.attacker.as_deref().and_then(read_by).unwrap_or(0);
+        self.forged + read + self.lost + self.not_sent
+    }
+
     /// Every message came, and each before its deadline; `None` if there is no deadline, or nothing was due.
     pub fn keeps_deadline(&self) -> Option<bool> {
         let late = self.late.filter(|_| self.due > self.under_way)?;
@@ -153,13 +167,21 @@ fn deviation(samples: &[i64]) -> Option<f64> {
 
 /// What went wrong beside the messages.
 fn trouble(run: &Run) -> Option<String> {
-    let failed = run.meta.programs.iter().find(|program| !program.is_well);
+    let failed = run.meta.programs.iter().find(|program| !program.is_well && !is_attacker(run, program));
     let of_program = |program: &ProgramMeta| {
-        let node = run.meta.nodes.get(usize::from(program.node)).map_or("?", |node| node.name.as_str());
-        let last = program.printed.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it printed nothing");
-        format!("the program of {node} failed ({}): {last}", program.how)
+        let node = run.meta.node_name(program.node);
+        format!("the program of {node} failed ({}): {}", program.how, last_line(program))
     };
     run.meta.lost.clone().or_else(|| failed.map(of_program))
+}
+
+fn is_attacker(run: &Run, program: &ProgramMeta) -> bool {
+    run.meta.node_name(program.node) == STRANGER
+}
+
+fn last_line(program: &ProgramMeta) -> String {
+    let last = program.printed.lines().rev().find(|line| !line.trim().is_empty());
+    last.unwrap_or("it printed nothing").to_owned()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use chronoseal_core::Duration;
 use chronoseal_runner::{LiveOptions, Run};
 
-use crate::{Adapter, Answer, Cache, Configuration, Data, Keys, Network, Packets, Pair};
+use crate::{Adapter, Answer, Attack, Cache, Configuration, Data, Keys, Network, Packets, Pair};
 
 /// What was made ready so far.
 #[derive(Debug)]
@@ -36,6 +36,8 @@ pub struct Question<'a> {
     pub duration: Duration,
     /// Of losses and delays.
     pub seed: u64,
+    /// What a stranger on the same link does.
+    pub attack: Option<&'a Attack>,
 }
 
 impl Host {
@@ -59,12 +61,12 @@ impl Host {
             Ok(ready) => ready,
             Err(why) => return (Answer::Not(why.clone()), None),
         };
-        let Question { data, network, packets, duration, seed } = question;
+        let Question { data, network, packets, duration, seed, attack } = question;
         let keys = ready.keys.as_ref().map(Keys::folder);
         // There are none where an adapter was built.
         let bodies = own_bodies.as_deref().unwrap_or(&ready.built);
         let built = &ready.built;
-        let pair = Pair { configuration, built, keys, bodies, network, packets, data, duration, seed };
+        let pair = Pair { configuration, built, keys, bodies, network, packets, data, duration, seed, attack };
         match pair.ask(live, stop) {
             Ok((measured, run)) => (Answer::Measured(Box::new(measured)), Some((pair.scenario(), run))),
             Err(error) => (Answer::Not(error.to_string()), None),

@@ -7,6 +7,7 @@
 //! What matters: [`adapters`], [`Cache::built`], [`Pair::ask`] and what it gives, [`Measured`].
 
 mod adapter;
+mod attack;
 mod cell;
 mod error;
 mod host;
@@ -15,9 +16,10 @@ mod pair;
 mod table;
 
 pub use self::adapter::{Adapter, Configuration, adapters};
+pub use self::attack::{Attack, attacks};
 pub use self::cell::{AskError, Measured, WARM_UP_PERCENT};
 pub use self::error::MiddlewareError;
 pub use self::host::{Host, Question};
 pub use self::install::{Cache, Keys};
-pub use self::pair::{Data, NETWORKS, NODES, Network, Packets, Pair};
-pub use self::table::{Answer, Row, document};
+pub use self::pair::{Data, NETWORKS, Network, Packets, Pair};
+pub use self::table::{Answer, Row, Trial, attacked, document};

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use chronoseal_core::Duration;
 
-use crate::Configuration;
+use crate::{Attack, Configuration};
 
 /// Names of the nodes of a pair: who sends, who receives, and who stands between them where a middleware needs that.
-pub const NODES: [&str; 3] = ["robot", "station", "broker"];
+const NODES: [&str; 3] = ["robot", "station", "broker"];
+/// The node of an attack.
+pub(crate) const STRANGER: &str = "stranger";
 
 /// The network between the two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,6 +106,8 @@ pub struct Pair<'a> {
     pub duration: Duration,
     /// Of losses and delays.
     pub seed: u64,
+    /// What a stranger on the same link does.
+    pub attack: Option<&'a Attack>,
 }
 
 impl Pair<'_> {
@@ -117,11 +121,14 @@ impl Pair<'_> {
             packets.mtu()
         );
         let programs = [Some(&configuration.program), Some(&configuration.program), configuration.broker.as_ref()];
-        for (node, words) in NODES.iter().zip(programs) {
-            if let Some(words) = words {
-                let words: Vec<String> = words.iter().map(|word| quoted(&self.filled(word, node))).collect();
-                text += &format!("\n[[nodes]]\nname = \"{node}\"\nprogram = {{ run = [{}] }}\n", words.join(", "));
-            }
+        let own = NODES.into_iter().zip(programs).filter_map(|(node, words)| {
+            let words: Vec<String> = words?.iter().map(|word| self.filled(word, node)).collect();
+            Some((node, words))
+        });
+        let attacker = self.attack.map(|attack| (STRANGER, self.attacking(attack)));
+        for (node, words) in own.chain(attacker) {
+            let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            text += &format!("\n[[nodes]]\nname = \"{node}\"\nprogram = {{ run = [{}] }}\n", words.join(", "));
         }
         text += &format!(
             "\n[[streams]]\nname = {}\nfrom = \"robot\"\nto = [\"station\"]\nperiod = \"{}\"\nlength = \"{}B\"\n",
@@ -133,6 +140,29 @@ impl Pair<'_> {
             text += &format!("deadline = \"{deadline}\"\n");
         }
         text + "air = { transport = \"program\" }\n"
+    }
+
+    /// The program of an attack.
+    fn attacking(&self, attack: &Attack) -> Vec<String> {
+        let folder = attack.folder.display().to_string();
+        let mut words = Vec::new();
+        for word in &attack.program {
+            match word.as_str() {
+                // The same program as the others', with the keys that the attack has.
+                "{program}" => {
+                    let program = self.configuration.program.iter();
+                    words.extend(program.map(|word| self.filled(&word.replace("{node}", &attack.keys), STRANGER)));
+                }
+                "{own_keys}" => words.extend(self.keys.map(|keys| keys.join(&attack.keys).display().to_string())),
+                word => words.push(
+                    self.filled(word, STRANGER)
+                        .replace("{attacks}", &folder)
+                        .replace("{stream}", &self.data.name)
+                        .replace("{length}", &self.data.length.to_string()),
+                ),
+            }
+        }
+        words
     }
 
     /// A word of a program of `node`. Addresses are left to the scenario, which has them by the names of nodes.
@@ -179,8 +209,42 @@ mod tests {
             data,
             duration: Duration::from_s(3),
             seed: 7,
+            attack: None,
         };
         pair.scenario()
+    }
+
+    #[test]
+    fn a_stranger_has_the_program_of_the_others_and_keys_of_its_own() {
+        let configuration = configuration(None);
+        let attack = Attack {
+            name: "forge".into(),
+            title: String::new(),
+            threat: String::new(),
+            adapters: Vec::new(),
+            keys: "insider".into(),
+            needs_keys: true,
+            program: ["{attacks}/forge", "{stream}", "{length}", "{own_keys}", "{program}"].map(Into::into).to_vec(),
+            folder: "/attacks".into(),
+        };
+        let pair = Pair {
+            configuration: &configuration,
+            built: Path::new("/built"),
+            keys: Some(Path::new("/keys")),
+            bodies: Path::new("/bodies"),
+            network: NETWORKS[0],
+            packets: Packets::Real,
+            data: &Data::published()[0],
+            duration: Duration::from_s(3),
+            seed: 7,
+            attack: Some(&attack),
+        };
+        let text = pair.scenario();
+        let plan = chronoseal_scenario::load("pair.toml", text.as_bytes(), &[], &chronoseal_scenario::NoFiles).unwrap();
+        let stranger = plan.nodes.iter().find(|node| node.name == "stranger").unwrap();
+        let words = &stranger.program.as_ref().unwrap().command;
+        let expected = ["/attacks/forge", "laser", "9000", "/keys/insider", "/built/adapter", "10.0.0.3", "10.0.0.2", "/keys/insider"];
+        assert_eq!(words[..8], expected);
     }
 
     #[test]

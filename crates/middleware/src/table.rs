@@ -6,7 +6,7 @@ use chronoseal_report::{
 use chronoseal_results::Distribution;
 use chronoseal_runner::versions;
 
-use crate::{Configuration, Data, Measured, Network, WARM_UP_PERCENT};
+use crate::{Attack, Configuration, Data, Measured, Network, WARM_UP_PERCENT};
 
 /// What there is of one configuration.
 #[derive(Clone, Debug)]
@@ -212,6 +212,68 @@ fn ranges(ranked: &[&Row<'_>], data: &Data) -> Ranges {
     }
 }
 
+/// An attack on a configuration, and what came of it.
+#[derive(Clone, Debug)]
+pub struct Trial<'a> {
+    /// Which attack.
+    pub attack: &'a Attack,
+    /// On which configuration.
+    pub configuration: &'a Configuration,
+    /// The pair under attack.
+    pub answer: Answer,
+}
+
+/// What a stranger reads of messages, if its program says that it does: `N messages read`.
+pub(crate) fn read_by(attacker: &str) -> Option<u64> {
+    let words: Vec<&str> = attacker.split([' ', ',']).collect();
+    let place = words.windows(2).position(|pair| pair == ["messages", "read"])?;
+    words.get(place.checked_sub(1)?)?.parse().ok()
+}
+
+/// The table of attacks, by configuration. What came of a message under attack is not told apart from what would have come of it anyway:
+/// on a link that loses nothing, all of it is the attack's.
+pub fn attacked(trials: &[Trial<'_>]) -> Table {
+    let mut table = Table::new("What attacks come to, by configuration")
+        .words("configuration")
+        .words("security")
+        .words("attack")
+        .words("threat")
+        .numbers("forged, accepted", "")
+        .numbers("read by the stranger", "")
+        .numbers("genuine lost", "")
+        .numbers("genuine due", "")
+        .words("the stranger's own words")
+        .footnote(
+            "Forged: messages that the subscriber took for genuine and its publisher had not sent. Genuine lost: never came, or were not sent, in a run \
+             on a link that loses nothing; what was under way at its end is not counted.",
+        );
+    for trial in trials {
+        let mut row = vec![
+            Cell::text(&trial.configuration.name),
+            Cell::text(&trial.configuration.security),
+            Cell::text(&trial.attack.name).titled(&trial.attack.title),
+            Cell::text(&trial.attack.threat),
+        ];
+        match &trial.answer {
+            Answer::Not(why) => row.extend((0..5).map(|_| Cell::na(why.as_str()))),
+            Answer::Measured(measured) => {
+                let count = |value: u64| {
+                    let mark = if value > 0 { Mark::Bad } else { Mark::Good };
+                    Cell::count(value).from(Evidence::Measured).marked(mark)
+                };
+                let said = measured.attacker.as_deref().unwrap_or("it did not run");
+                row.push(count(measured.forged));
+                row.push(read_by(said).map_or_else(|| Cell::na("the attack reads nothing, or does not say"), count));
+                row.push(count(measured.lost + measured.not_sent));
+                row.push(Cell::count(measured.due).from(Evidence::Measured));
+                row.push(Cell::text(said));
+            }
+        }
+        table.push(row);
+    }
+    table
+}
+
 fn notes(ranked: &[&Row<'_>], data: &Data, network: Network) -> Vec<String> {
     let mut notes = vec![format!(
         "Publisher and subscriber are processes in network namespaces of their own, on this host, and {} is emulated between them by the \
@@ -285,6 +347,14 @@ mod tests {
         assert!(document.verdict.text.starts_with("2 of 6 configurations brought"), "{}", document.verdict.text);
         assert!(document.verdict.text.ends_with("the fastest of them is fast."), "{}", document.verdict.text);
         assert_eq!(document.verdict.points, ["missing: not measured, because it is not installed"]);
+    }
+
+    #[test]
+    fn what_a_stranger_read_is_counted_from_its_words() {
+        assert_eq!(read_by("listen: 12 messages read, exit status 0"), Some(12));
+        assert_eq!(read_by("120 messages read, of type sensor_msgs/LaserScan"), Some(120));
+        assert_eq!(read_by("forge: 3 messages sent, exit status 0"), None);
+        assert_eq!(read_by("messages read"), None);
     }
 
     #[test]

@@ -442,7 +442,11 @@ impl RunMeta {
 
     /// The name of a node, or its number if the run does not know it.
     pub fn node_name(&self, node: u16) -> String {
-        self.nodes.get(usize::from(node)).map_or_else(|| format!("node-{node}"), |node| node.name.clone())
+        match self.nodes.get(usize::from(node)) {
+            Some(node) => node.name.clone(),
+            None if node == chronoseal_core::NodeId::UNKNOWN.0 => "somebody unknown".into(),
+            None => format!("node-{node}"),
+        }
     }
 
     /// Who sends a stream, and to whom: all by name, unless they are too many to read.

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use chronoseal_console::{Format, Printer, Status, Trouble, files};
 use chronoseal_core::{Bytes, Duration};
 use chronoseal_middleware::{
-    Adapter, Answer, Cache, Configuration, Data, Host, NETWORKS, Network, Packets, Question, Row, adapters, document,
+    Adapter, Answer, Cache, Configuration, Data, Host, NETWORKS, Network, Packets, Question, Row, Trial, adapters,
+    attacked, attacks, document,
 };
 use chronoseal_report::{Block, Cell, Document, Section, Table, Verdict, Word, csv, html, json, run_report};
 use chronoseal_results::disk::Filling;
@@ -36,6 +37,41 @@ enum Action {
     List(List),
     /// Run a publisher and a subscriber of each configuration live over an emulated network, and rank them
     Run(Run),
+    /// Attack configurations by a stranger on the same link, and count what gets through and what is lost
+    Attack(AttackOptions),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal middleware attack fast-dds-reliable fast-dds-reliable-encrypted
+  chronoseal middleware attack --all --out attacks
+
+Everything stays within network namespaces that the run makes. Each attack is tried on a link that loses nothing.
+
+Exit status: 1 if a forged message was accepted, a message was read or a genuine one was lost, else 3: an attack that was stopped is one attack.")]
+struct AttackOptions {
+    /// Configurations, as `middleware list` shows them
+    #[arg(required_unless_present = "all")]
+    names: Vec<String>,
+    /// All that are installed
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    /// One attack only
+    #[arg(long, value_name = "NAME")]
+    attack: Option<String>,
+    /// For how long each runs, finding each other included
+    #[arg(long, default_value = "6s")]
+    duration: Duration,
+    /// Folder of the adapters
+    #[arg(long, default_value = ADAPTERS)]
+    adapters: PathBuf,
+    /// Folder for the report [default: results/attacks, with a number behind it if that exists]
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
 }
 
 #[derive(Args, Debug)]
@@ -124,6 +160,7 @@ pub(crate) fn run(options: &Middleware, printer: &Printer) -> Result<Status, Tro
     match &options.action {
         Action::List(options) => list(options, printer),
         Action::Run(options) => compare(options, printer),
+        Action::Attack(options) => attack(options, printer),
     }
 }
 
@@ -180,8 +217,8 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
         PacketsName::Real => Packets::Real,
         PacketsName::Large => Packets::Large,
     };
-    let question =
-        Question { data: &data, network: options.network, packets, duration: options.duration, seed: options.seed };
+    let (network, duration, seed) = (options.network, options.duration, options.seed);
+    let question = Question { data: &data, network, packets, duration, seed, attack: None };
     let live = LiveOptions { no_fifo: options.no_fifo, ..LiveOptions::default() };
     let mut host = Host::new(Cache::of_user(), options.bodies.clone());
     let mut rows = Vec::new();
@@ -210,6 +247,89 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     printer.document(&document, options.format);
     printer.hint(&format!("results: {}  report: {}", folder.display(), folder.join("report.html").display()));
     Ok(document.verdict.word.status())
+}
+
+fn attack(options: &AttackOptions, printer: &Printer) -> Result<Status, Trouble> {
+    let all = adapters(&options.adapters)?;
+    let mut known = attacks(&options.adapters)?;
+    if let Some(name) = &options.attack {
+        let names: Vec<String> = known.iter().map(|attack| attack.name.clone()).collect();
+        known.retain(|attack| attack.name == *name);
+        if known.is_empty() {
+            return Err(Trouble(format!("error: there is no attack named {name}\nhelp: write one of {}", names.join(", "))));
+        }
+    }
+    let chosen = chosen(&all, &options.names)?;
+    let folder = options.out.clone().unwrap_or_else(|| files::fresh_folder("attacks"));
+    files::claim(&folder)?;
+    let filling = Filling::begin(&folder)?;
+    let stop = interrupt::flag();
+    let [laser, ..] = Data::published();
+    let mut host = Host::new(Cache::of_user(), None);
+    let tried: Vec<_> = chosen
+        .iter()
+        .flat_map(|(adapter, one)| known.iter().filter(|attack| attack.is_on(adapter, one)).map(move |attack| (*adapter, *one, attack)))
+        .collect();
+    let bar = printer.progress(tried.len() as u64, "attacks");
+    let mut trials = Vec::new();
+    for (place, (adapter, configuration, attack)) in tried.into_iter().enumerate() {
+        bar.set_position(place as u64);
+        bar.set_message(format!("{} on {}", attack.name, configuration.name));
+        let answer = match stop.load(Ordering::Relaxed) {
+            true => Answer::Not("it was stopped".into()),
+            false => {
+                let question = Question {
+                    data: &laser,
+                    network: NETWORKS[0],
+                    packets: Packets::Real,
+                    duration: options.duration,
+                    seed: 1,
+                    attack: Some(attack),
+                };
+                host.answer(adapter, configuration, question, &LiveOptions::default(), stop).0
+            }
+        };
+        trials.push(Trial { attack, configuration, answer });
+    }
+    bar.finish_and_clear();
+    let document = attack_document(&trials);
+    files::write(&folder.join("report.html"), &html(&document))?;
+    files::write(&folder.join("tables.csv"), &csv(&document))?;
+    files::write(&folder.join("report.json"), &json(&document))?;
+    filling.finish()?;
+    printer.document(&document, options.format);
+    printer.hint(&format!("results: {}  report: {}", folder.display(), folder.join("report.html").display()));
+    Ok(document.verdict.word.status())
+}
+
+fn attack_document(trials: &[Trial<'_>]) -> Document {
+    let ran: Vec<_> = trials
+        .iter()
+        .filter_map(|trial| match &trial.answer {
+            Answer::Measured(measured) => Some((trial, measured)),
+            Answer::Not(_) => None,
+        })
+        .collect();
+    let harmed = ran.iter().filter(|(_, measured)| measured.harm() > 0).count();
+    let (word, text) = match (ran.len(), harmed) {
+        (0, _) => (Word::NotChecked, "No attack was tried.".to_owned()),
+        (ran, 0) => (Word::NotProven, format!("{ran} of {} attacks were tried, and none did any harm.", trials.len())),
+        (ran, harmed) => {
+            let text = format!("{harmed} of the {ran} attacks that were tried did harm: forged messages were accepted, messages were read, or genuine ones were lost.");
+            (Word::Failed, text)
+        }
+    };
+    let points = trials.iter().filter_map(|trial| match &trial.answer {
+        Answer::Not(why) => Some(format!("{} on {}: not tried, because {why}", trial.attack.name, trial.configuration.name)),
+        Answer::Measured(_) => None,
+    });
+    Document {
+        title: "Robot middleware under attack".into(),
+        subtitle: "A stranger on the same link, with keys of another authority where there are keys.".into(),
+        verdict: Verdict { word, text, points: points.collect() },
+        sections: vec![Section::new("Attacks").with(Block::Table(attacked(trials)))],
+        environment: Vec::new(),
+    }
 }
 
 /// The configurations of these names, or all.

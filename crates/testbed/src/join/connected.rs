@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{DiscardReason, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_core::{AttackKind, DiscardReason, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_results::{FrameRow, OnWayRow, Outcome, Stays};
 
 use crate::config::{AgentConfig, PortLink};
@@ -67,13 +67,22 @@ pub(super) fn rows(
         }
     }
     let mut strange: BTreeMap<(StreamId, NodeId), usize> = BTreeMap::new();
-    for (stream, _, at) in came.keys() {
+    for ((stream, sequence, at), ends) in &came {
         *strange.entry((*stream, *at)).or_default() += 1;
+        rows.extend(ends.iter().map(|(when, kind)| forged(*stream, *sequence, *at, *when, *kind)));
     }
     warnings.extend(strange.iter().map(|((stream, at), count)| {
         format!("node {} got {count} messages of stream {} that nobody wrote down as sent", at.0, stream.0)
     }));
     (rows, on_way, warnings)
+}
+
+/// What an application took for a message of its stream and no sender of it wrote down.
+fn forged(stream: StreamId, sequence: u64, at: NodeId, when: SimTime, kind: EventKind) -> FrameRow {
+    let sent = ConnectedSent { at_ps: when.as_ps(), stream: stream.0, sequence, len: 0, is_refused: false };
+    let mut row = FrameRow { attack: Some(AttackKind::Spoof), sent_at: None, ..open(NodeId::UNKNOWN, at, &sent) };
+    end(&mut row, when, kind, &Stays::default());
+    row
 }
 
 fn end(row: &mut FrameRow, when: SimTime, kind: EventKind, stalls: &Stays) {

@@ -1,0 +1,96 @@
+//! What a stranger does to a pair: a program of a further node of the run.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::{Adapter, Configuration, MiddlewareError};
+
+/// The folder of attacks, beside the adapters, and its table.
+const FOLDER: &str = "attacks";
+const TABLE: &str = "attacks.toml";
+
+/// An attack.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Attack {
+    /// As typed.
+    pub name: String,
+    /// What it does, as read.
+    pub title: String,
+    /// Its category of STRIDE, such as `spoofing`.
+    pub threat: String,
+    /// The adapters that it can be tried on; all if there are none.
+    #[serde(default)]
+    pub adapters: Vec<String>,
+    /// Whose keys it has: those of another authority, or of `insider`.
+    #[serde(default = "stranger")]
+    pub keys: String,
+    /// It is there only where a configuration has keys.
+    #[serde(default)]
+    pub needs_keys: bool,
+    /// Its program. Words in braces are those of [`crate::Pair`], and `{attacks}`, `{stream}`, `{length}`; `{program}` stands for the adapter's own
+    /// program with its words, and `{own_keys}` for the folder of its keys, where there are any.
+    pub program: Vec<String>,
+    /// The folder of attacks.
+    #[serde(skip)]
+    pub folder: PathBuf,
+}
+
+fn stranger() -> String {
+    "stranger".into()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Attacks {
+    attacks: Vec<Attack>,
+}
+
+/// Every attack, as the table beside the adapters in `folder` has them.
+///
+/// # Errors
+/// [`MiddlewareError::Description`] if there is no table, or if it is wrong.
+pub fn attacks(folder: &Path) -> Result<Vec<Attack>, MiddlewareError> {
+    let folder = folder.join(FOLDER);
+    let folder = folder.canonicalize().unwrap_or(folder);
+    let file = folder.join(TABLE);
+    let wrong = |what: String| MiddlewareError::Description { file: file.clone(), what };
+    let text = std::fs::read_to_string(&file).map_err(|error| wrong(error.to_string()))?;
+    let Attacks { mut attacks } = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    for place in 0..attacks.len() {
+        if attacks[place].program.is_empty() {
+            return Err(wrong(format!("the program of `{}` has no words", attacks[place].name)));
+        }
+        if attacks[..place].iter().any(|known| known.name == attacks[place].name) {
+            return Err(wrong(format!("two attacks are named `{}`", attacks[place].name)));
+        }
+        attacks[place].folder.clone_from(&folder);
+    }
+    Ok(attacks)
+}
+
+impl Attack {
+    /// It can be tried on this configuration of an adapter.
+    pub fn is_on(&self, adapter: &Adapter, configuration: &Configuration) -> bool {
+        let is_known = self.adapters.is_empty() || self.adapters.contains(&adapter.name);
+        is_known && (!self.needs_keys || configuration.keys.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_attacks_of_this_tree_can_be_read_and_name_adapters_that_there_are() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../adapters/middleware");
+        let (attacks, adapters) = (attacks(&folder).unwrap(), crate::adapters(&folder).unwrap());
+        assert!(attacks.iter().any(|attack| attack.name == "forge" && attack.adapters.is_empty()));
+        for attack in &attacks {
+            for name in &attack.adapters {
+                assert!(adapters.iter().any(|adapter| adapter.name == *name), "{}: {name}", attack.name);
+            }
+        }
+    }
+}
