@@ -1,19 +1,18 @@
 //! The measured cells: each configuration with each kind of data over each network, live.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_core::Duration;
 use chronoseal_middleware::{
-    Adapter, Answer, Cache, Configuration, Data, Host, Measured, NETWORKS, Network, Packets, Question,
+    Adapter, Answer, Configuration, Data, Host, Measured, NETWORKS, Network, Packets, Question,
 };
 use chronoseal_runner::LiveOptions;
 
-use crate::{Progress, StudyError};
+use crate::Progress;
 
 /// How long a cell runs, finding each other included.
-const QUICK: Duration = Duration::from_s(6);
+const QUICK: Duration = Duration::from_s(5);
 /// As long as in the source, and the ends have time to find each other.
 const FULL: Duration = Duration::from_s(64);
 /// How often each cell is run in the full form, all configurations in turn.
@@ -34,14 +33,13 @@ pub(super) struct Cells(BTreeMap<(String, String, &'static str), Vec<Answer>>);
 
 /// Measures them.
 pub(super) fn measure(
+    host: &mut Host,
     all: &[Adapter],
     plan: &Plan,
-    _: &Path,
     stop: &AtomicBool,
     progress: &mut Progress<'_>,
-) -> Result<Cells, StudyError> {
+) -> Cells {
     let mut cells = Cells::default();
-    let mut host = Host::new(Cache::of_user(), None);
     let live = LiveOptions { no_fifo: plan.no_fifo, ..LiveOptions::default() };
     let (duration, rounds) = if plan.is_full { (FULL, ROUNDS) } else { (QUICK, 1) };
     let sensors = Data::published();
@@ -71,7 +69,7 @@ pub(super) fn measure(
             }
         }
     }
-    Ok(cells)
+    cells
 }
 
 /// Why a cell is not measured.

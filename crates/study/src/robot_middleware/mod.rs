@@ -1,5 +1,6 @@
 //! Robot middleware with and without security (Martín, Soriano-Salvador, Cañas, 2018): study `robot-middleware`.
 
+mod attacks;
 mod cells;
 mod law;
 pub mod published;
@@ -8,7 +9,7 @@ mod tables;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_middleware::{Adapter, Data, NETWORKS, adapters};
+use chronoseal_middleware::{Adapter, Cache, Data, Host, NETWORKS, adapters, attacked};
 use chronoseal_report::{Block, Document, Section, Verdict, Word};
 use chronoseal_runner::versions;
 
@@ -30,7 +31,11 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
     let all = adapters(Path::new(ADAPTERS))?;
     let printed = published::tables();
     let plan = Plan { is_full: options.full, is_live: options.live, seed: options.seed, no_fifo: options.no_fifo };
-    let cells = cells::measure(&all, &plan, &options.folder, stop, progress)?;
+    let mut host = Host::new(Cache::of_user(), None);
+    let cells = cells::measure(&mut host, &all, &plan, stop, &mut |done, what| progress(CELLS * done, what));
+    let known = chronoseal_middleware::attacks(Path::new(ADAPTERS))?;
+    let trials =
+        attacks::run(&mut host, &all, &known, &plan, stop, &mut |done, what| progress(CELLS + (1.0 - CELLS) * done, what));
     progress(1.0, "writing the report");
 
     let sensors = Data::published();
@@ -52,6 +57,9 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
             .with(Block::Text(SECURITY.into()))
             .with(Block::Table(tables::security(&all, &cells))),
     );
+    sections.push(
+        Section::new("Attacks").with(Block::Text(attacks::TEXT.into())).with(Block::Table(attacked(&trials))),
+    );
     sections.push(Section::new("Contradictions of the printed tables").with(Block::Notes(contradictions(&printed))));
     sections.push(Section::new("What to know").with(Block::Notes(notes(&all, &cells))));
     sections.push(Section::new("Not there yet").with(Block::Notes(NOT_YET.map(str::to_owned).to_vec())));
@@ -68,8 +76,11 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
 const SECURITY: &str = "The same middleware with and without security, in this run. Each is the difference of two medians, of one run each unless the study ran \
     in full: what processes take to wake up scatters by tens of microseconds from run to run, and a difference within that says nothing.";
 
+/// The share of the study's time that its cells take.
+const CELLS: f64 = 0.7;
+
 const NOT_YET: [&str; 5] = [
-    "Attacks. No configuration was attacked, so nothing here says what its security stops.",
+    "Attacks by delay, by a flood, by replay, by an insider with keys of its own, and on the brokers' connections.",
     "Zenoh, iceoryx2, ROS 2 by ros2-client, QUIC and DTLS have no adapter yet.",
     "Sensor recordings. Messages have the lengths and rates of the source and pseudo-random bytes.",
     "Bytes on the wire, processor time and memory of each program.",
@@ -162,7 +173,8 @@ mod tests {
         // A study runs in a checkout's root, its tests in their crate's folder.
         let all = adapters(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(ADAPTERS)).expect("they are here");
         let plan = Plan { is_full: false, is_live: options.live, seed: 1, no_fifo: false };
-        let cells = cells::measure(&all, &plan, &options.folder, &AtomicBool::new(false), &mut |_, _| {}).expect("it is no run");
+        let mut host = Host::new(Cache::of_user(), None);
+        let cells = cells::measure(&mut host, &all, &plan, &AtomicBool::new(false), &mut |_, _| {});
         let verdict = verdict(&all, &cells);
         assert_eq!((verdict.word, verdict.text.as_str()), (Word::NotChecked, "Nothing was measured."));
         let table = tables::loss(&all, &cells, &published::tables());

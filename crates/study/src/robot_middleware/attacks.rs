@@ -1,0 +1,59 @@
+//! Every attack there is on every configuration, live.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chronoseal_core::Duration;
+use chronoseal_middleware::{Adapter, Answer, Attack, Data, Host, NETWORKS, Packets, Question, Trial};
+use chronoseal_runner::LiveOptions;
+
+use super::cells::Plan;
+use crate::Progress;
+
+/// How long an attack runs, finding each other included.
+const DURATION: Duration = Duration::from_s(4);
+
+pub(super) const TEXT: &str = "A stranger on the same link, between whom and the others nothing is lost or late, sends and listens as the table says. Where a configuration has keys, \
+    the stranger's are well formed and of another authority. Authentication of participants alone protects no message: what is sent in the name of a participant by a \
+    socket of one's own is accepted. Against a flood, and against packets that are held back and delivered late, none of them has a defence; neither was tried.";
+
+/// Tries them.
+pub(super) fn run<'a>(
+    host: &mut Host,
+    all: &'a [Adapter],
+    known: &'a [Attack],
+    plan: &Plan,
+    stop: &AtomicBool,
+    progress: &mut Progress<'_>,
+) -> Vec<Trial<'a>> {
+    let [laser, ..] = Data::published();
+    let live = LiveOptions { no_fifo: plan.no_fifo, ..LiveOptions::default() };
+    let tried: Vec<_> = all
+        .iter()
+        .flat_map(|adapter| adapter.configurations.iter().map(move |one| (adapter, one)))
+        .flat_map(|(adapter, one)| {
+            known.iter().filter(move |attack| attack.is_on(adapter, one)).map(move |attack| (adapter, one, attack))
+        })
+        .collect();
+    let count = tried.len();
+    let mut trials = Vec::with_capacity(count);
+    for (place, (adapter, configuration, attack)) in tried.into_iter().enumerate() {
+        progress(place as f64 / count as f64, &format!("attack {} on {}", attack.name, configuration.name));
+        let answer = if !plan.is_live {
+            Answer::Not("live runs were left out".into())
+        } else if stop.load(Ordering::Relaxed) {
+            Answer::Not("the study was stopped before".into())
+        } else {
+            let question = Question {
+                data: &laser,
+                network: NETWORKS[0],
+                packets: Packets::Large,
+                duration: DURATION,
+                seed: plan.seed,
+                attack: Some(attack),
+            };
+            host.answer(adapter, configuration, question, &live, stop).0
+        };
+        trials.push(Trial { attack, configuration, answer });
+    }
+    trials
+}
