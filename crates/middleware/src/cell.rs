@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_catalog::{PrepareError, Prepared};
-use chronoseal_core::{Duration, StreamId};
+use chronoseal_core::{Duration, SimTime, StreamId};
 use chronoseal_results::rows::{FrameRow, Outcome};
 use chronoseal_results::{Distribution, ProgramMeta};
 use chronoseal_runner::{LiveOptions, MeasureError, Run, measure};
@@ -30,6 +30,8 @@ pub struct Measured {
     pub not_sent: u64,
     /// Sent, and nothing came of them or after them until the run ended.
     pub under_way: u64,
+    /// Of those under way, the ones that were so for more than a second when the run ended: on a link without delay they will not come.
+    pub silent: u64,
     /// Of those that came, the ones that came after their deadline; `None` if there is none.
     pub late: Option<u64>,
     /// From when a message was due to when the subscriber had it.
@@ -83,7 +85,7 @@ impl Pair<'_> {
         let prepared = Prepared::new(&scenario.plan)?;
         let options = LiveOptions { programs: true, ..options.clone() };
         let run = measure(&prepared, scenario.texts(), &options, stop)?;
-        Ok((Measured::of(&run, self.data.deadline), run))
+        Ok((Measured::of(&run, self.duration, self.data.deadline), run))
     }
 
     /// Writes the scenario to a file, for who wants to run it again.
@@ -96,7 +98,7 @@ impl Pair<'_> {
 }
 
 impl Measured {
-    fn of(run: &Run, deadline: Option<Duration>) -> Self {
+    fn of(run: &Run, duration: Duration, deadline: Option<Duration>) -> Self {
         let mut rows: Vec<&FrameRow> =
             run.rows.frames.iter().filter(|row| row.stream == StreamId(0) && row.attack.is_none()).collect();
         rows.sort_by_key(|row| (row.due_at, row.sequence));
@@ -117,6 +119,7 @@ impl Measured {
             ..Self::default()
         };
         let mut from_sent = Vec::new();
+        let end = SimTime::ZERO + duration;
         for row in &rows[warm_up..] {
             measured.stalled += u64::from(row.stalled);
             match row.outcome {
@@ -127,7 +130,10 @@ impl Measured {
                     }
                 }
                 Outcome::Missing | Outcome::Discarded(_) => measured.lost += 1,
-                Outcome::Unaccounted => measured.under_way += 1,
+                Outcome::Unaccounted => {
+                    measured.under_way += 1;
+                    measured.silent += u64::from(row.sent_at.is_some_and(|at| at + Duration::from_s(1) < end));
+                }
             }
             measured.latencies_ns.extend(row.latency().map(Duration::as_ns));
             from_sent.extend(row.accepted_at.zip(row.sent_at).map(|(accepted, sent)| (accepted - sent).as_ns()));
@@ -147,7 +153,12 @@ impl Measured {
     /// What an attack has done: forged messages accepted, messages read by a stranger, genuine ones lost.
     pub fn harm(&self) -> u64 {
         let read = self.attacker.as_deref().and_then(read_by).unwrap_or(0);
-        self.forged + read + self.lost + self.not_sent
+        self.forged + read + self.lost_to_attack()
+    }
+
+    /// Genuine messages that an attack has cost, on a link that neither loses nor delays any.
+    pub fn lost_to_attack(&self) -> u64 {
+        self.lost + self.not_sent + self.silent
     }
 
     /// Every message came, and each before its deadline; `None` if there is no deadline, or nothing was due.

@@ -244,8 +244,8 @@ pub fn attacked(trials: &[Trial<'_>]) -> Table {
         .numbers("genuine due", "")
         .words("the stranger's own words")
         .footnote(
-            "Forged: messages that the subscriber took for genuine and its publisher had not sent. Genuine lost: never came, or were not sent, in a run \
-             on a link that loses nothing; what was under way at its end is not counted.",
+            "Forged: messages that the subscriber took for genuine and its publisher had not sent. Genuine lost: were not sent, or had not come when a \
+             later one did or a second was over, in a run on a link that loses and delays nothing.",
         );
     for trial in trials {
         let mut row = vec![
@@ -264,7 +264,7 @@ pub fn attacked(trials: &[Trial<'_>]) -> Table {
                 let said = measured.attacker.as_deref().unwrap_or("it did not run");
                 row.push(count(measured.forged));
                 row.push(read_by(said).map_or_else(|| Cell::na("the attack reads nothing, or does not say"), count));
-                row.push(count(measured.lost + measured.not_sent));
+                row.push(count(measured.lost_to_attack()));
                 row.push(Cell::count(measured.due).from(Evidence::Measured));
                 row.push(Cell::text(said));
             }
