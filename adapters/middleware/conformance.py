@@ -52,6 +52,9 @@ class Bench:
         self.built = folder / "built"
         self.bodies = folder / "bodies"
         self.bodies.mkdir()
+        # Whatever programs put into the user's folder or that of temporary files is seen there.
+        (folder / "home").mkdir()
+        self.environment = {**os.environ, "HOME": str(folder / "home"), "TMPDIR": str(folder / "home")}
         for stream in (LASER, IMAGE, CLOUD):
             write_bodies(self.bodies / f"{stream.name}.bodies", stream.lengths)
         self.runs = 0
@@ -92,7 +95,8 @@ class Bench:
         scenario.write_text(scenario_text(duration, programs, streams))
         results = self.folder / f"run{self.runs}"
         command = [CHRONOSEAL, "run", scenario, "--engine", "live", "--programs"]
-        ended = subprocess.run([*command, "--out", results, "--format", "json"], capture_output=True, text=True)
+        command += ["--out", results, "--format", "json"]
+        ended = subprocess.run(command, capture_output=True, text=True, env=self.environment)
         if not (results / "manifest.json").exists():
             sys.exit(f"{' '.join(map(str, command))}: {ended.stderr}")
         return json.loads((results / "manifest.json").read_text())
@@ -193,7 +197,7 @@ def note_full(bench, configuration):
 
 def traces(folder):
     """What an adapter must not leave: its processes, shared memory, and files outside its folder."""
-    left = {f"{place}/{name}" for place in ["/dev/shm", "/tmp", os.path.expanduser("~")] for name in os.listdir(place)}
+    left = {f"{place}/{name}" for place in ["/dev/shm", folder / "home"] for name in os.listdir(place)}
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes()

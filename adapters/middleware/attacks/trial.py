@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE.parent))
 import conformance  # noqa: E402
 
 DURATION = "5s"
+SAID_MAX = 200
 STREAM = conformance.LASER
 PYTHON = "/usr/bin/python3"
 
@@ -68,7 +69,8 @@ def try_one(bench, configuration, name, program):
     print(f"{configuration['name']}: {name}: {conformance.account(manifest['summary']['streams'][0])}")
     for warning in manifest["run"]["warnings"]:
         print(f"    {warning}")
-    print("    the stranger: " + (programs["stranger"]["printed"].strip().replace("\n", "\n    ") or programs["stranger"]["how"]), flush=True)
+    said = programs["stranger"]["printed"].strip() or programs["stranger"]["how"]
+    print(f"    the stranger: {said[-SAID_MAX:]}", flush=True)
 
 
 if __name__ == "__main__":

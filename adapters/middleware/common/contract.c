@@ -192,12 +192,12 @@ struct work {
 static void await_match(const struct adapter *adapter, struct stream *stream) {
     unsigned matched = 0;
     for (int64_t until = contract_now_ns() + MATCH_S * INT64_C(1000000000); contract_now_ns() < until; contract_sleep_ms(2)) {
+        if (contract_is_stopped()) {
+            return;
+        }
         matched = adapter->matched(stream);
         if (matched >= stream->peers_count) {
             contract_say(stream, "matched by %u at %.3f s", matched, (contract_now_ns() - epoch_ns) / 1e9);
-            return;
-        }
-        if (contract_is_stopped()) {
             return;
         }
     }
@@ -238,7 +238,8 @@ static void *receive(void *argument) {
 void contract_run(struct call *call, const struct adapter *adapter) {
     static struct work works[STREAMS_MAX];
     int count = 0;
-    for (int i = 0; i < call->streams_count; i++) {
+    /* Where the run was over before everything was set up, there is nothing to use. */
+    for (int i = 0; i < call->streams_count && !contract_is_stopped(); i++) {
         struct stream *stream = &call->streams[i];
         if (stream->sends || adapter->receive != NULL) {
             struct work *work = &works[count++];

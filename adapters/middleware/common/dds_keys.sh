@@ -1,18 +1,20 @@
 #!/bin/sh
 # Makes what DDS Security needs for two participants and a stranger: FOLDER/robot, FOLDER/station, FOLDER/stranger.
 #
-#   dds_keys.sh FOLDER none|sign|encrypt|encrypt-with-origin-authentication
+#   dds_keys.sh FOLDER none|sign|encrypt|encrypt-with-origin-authentication|encrypt-payload-too
 #
-# The level is that of whole RTPS messages. Identities and permissions have a CA each: with one for both, whoever has an identity could sign
-# permissions of its own (CVE-2023-24010). The stranger's identity is of another CA.
+# The level is that of whole RTPS messages; with the last, the payload in them is encrypted as well. Identities and permissions have a CA each:
+# with one for both, whoever has an identity could sign permissions of its own (CVE-2023-24010). The stranger's identity is of another CA.
 set -eu
 to=${1:?usage: dds_keys.sh FOLDER LEVEL}
+payload=NONE
 case ${2:-} in
     none) level=NONE ;;
     sign) level=SIGN ;;
     encrypt) level=ENCRYPT ;;
     encrypt-with-origin-authentication) level=ENCRYPT_WITH_ORIGIN_AUTHENTICATION ;;
-    *) echo "usage: dds_keys.sh FOLDER none|sign|encrypt|encrypt-with-origin-authentication" >&2; exit 64 ;;
+    encrypt-payload-too) level=ENCRYPT payload=ENCRYPT ;;
+    *) echo "usage: dds_keys.sh FOLDER none|sign|encrypt|encrypt-with-origin-authentication|encrypt-payload-too" >&2; exit 64 ;;
 esac
 umask 077
 mkdir -p "$to/ca"
@@ -76,7 +78,7 @@ cat > "$to/ca/governance.xml" <<XML
       <enable_read_access_control>true</enable_read_access_control>
       <enable_write_access_control>true</enable_write_access_control>
       <metadata_protection_kind>NONE</metadata_protection_kind>
-      <data_protection_kind>NONE</data_protection_kind>
+      <data_protection_kind>$payload</data_protection_kind>
     </topic_rule></topic_access_rules>
   </domain_rule></domain_access_rules>
 </dds>
