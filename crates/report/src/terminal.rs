@@ -54,6 +54,9 @@ pub fn terminal(document: &Document, style: TerminalStyle) -> String {
             out.push('\n');
         }
     }
+    if document.environment.is_empty() {
+        return out;
+    }
     let _ = writeln!(out, "{}", paint(style, "1", "Environment"));
     let names = document.environment.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
     for (name, value) in &document.environment {

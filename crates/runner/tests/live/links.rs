@@ -121,6 +121,7 @@ air = { transport = \"tcp\" }
 
 /// Stopped for 200 ms, as by a debugger: what waited for it shows that in its latency, since times are fixed in advance, and every such message
 /// is marked.
+#[expect(clippy::disallowed_methods, reason = "it stops a process for a while of the host's time")]
 fn a_station_that_was_stopped_is_seen_to_have_been() {
     let text = SCENARIO.replace("LAWS", "delay = { constant = \"1ms\" }").replace("\"1s\"", "\"3s\"");
     let scenario = load(&text, &NoFiles);
