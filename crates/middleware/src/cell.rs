@@ -17,6 +17,9 @@ use crate::table::read_by;
 /// Of the messages of a run, the first share that is left out, as in the published work `[%]`.
 pub const WARM_UP_PERCENT: usize = 10;
 
+/// The series of a link that counts what it has carried `[byte]`.
+const CARRIED: &str = "data";
+
 /// What was measured.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
@@ -44,6 +47,8 @@ pub struct Measured {
     pub from_sent: Option<Distribution>,
     /// When the first message was due, from the start of the run: until then the ends had to find each other `[ns]`.
     pub first_due_ns: Option<i64>,
+    /// Bytes that crossed the link for each byte of a message that came, over the whole run: less than one, and the messages took another way.
+    pub wire: Option<f64>,
     /// What the programs did.
     pub programs: Vec<ProgramMeta>,
     /// A program failed, or the run did: in words. What an attacker's program does is not meant.
@@ -111,6 +116,7 @@ impl Measured {
             due: all - warm_up as u64,
             not_sent: owed,
             late: deadline.map(|_| 0),
+            wire: wire(run, &rows),
             programs: run.meta.programs.clone(),
             trouble: trouble(run),
             forged: run.rows.frames.iter().filter(|row| row.attack.is_some() && row.accepted_at.is_some()).count() as u64,
@@ -166,6 +172,13 @@ impl Measured {
         let late = self.late.filter(|_| self.due > self.under_way)?;
         Some(late == 0 && self.lost == 0 && self.not_sent == 0 && self.trouble.is_none())
     }
+}
+
+fn wire(run: &Run, rows: &[&FrameRow]) -> Option<f64> {
+    let series = run.summary.segments.iter().flat_map(|segment| &segment.series);
+    let crossed = series.filter(|series| series.name == CARRIED).map(|series| series.total).sum::<i64>();
+    let came: u64 = rows.iter().filter(|row| row.accepted_at.is_some()).map(|row| u64::from(row.len)).sum();
+    (came > 0).then(|| crossed as f64 / came as f64)
 }
 
 /// The standard deviation of a sample.

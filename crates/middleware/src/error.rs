@@ -33,6 +33,9 @@ pub enum MiddlewareError {
         /// What the build said.
         what: String,
     },
+    /// Messages that cannot be made of recordings.
+    #[error("messages of sensor data cannot be made: {0}")]
+    Bodies(String),
     /// Keys that cannot be made.
     #[error("keys of the adapter {adapter} for `{level}` cannot be made: {what}")]
     Keys {

@@ -27,6 +27,30 @@ impl Cache {
         Self::new(cache.unwrap_or_else(std::env::temp_dir).join("chronoseal/adapters"))
     }
 
+    /// Messages of real sensor data, [`crate::Data::recorded`], made by the script beside the adapters in `folder` if they never were or it has changed.
+    ///
+    /// # Errors
+    /// [`MiddlewareError::Bodies`] with what the script said.
+    pub fn bodies(&self, folder: &Path) -> Result<PathBuf, MiddlewareError> {
+        let wrong = MiddlewareError::Bodies;
+        let script = folder.join("sensors.py");
+        let bytes = std::fs::read(&script).map_err(|error| wrong(format!("{}: {error}", script.display())))?;
+        let stamp = format!("{:032x}\n", xxhash_rust::xxh3::xxh3_128(&bytes));
+        let place = self.0.join("bodies");
+        if std::fs::read_to_string(place.join(STAMP)).is_ok_and(|known| known == stamp) {
+            return Ok(place);
+        }
+        std::fs::create_dir_all(&place).map_err(|error| wrong(format!("{}: {error}", place.display())))?;
+        let place = place.canonicalize().map_err(|error| wrong(error.to_string()))?;
+        let mut command = Command::new(&script);
+        let output = command.arg(&place).stdin(Stdio::null()).output().map_err(|error| wrong(error.to_string()))?;
+        if !output.status.success() {
+            return Err(wrong(said(&output)));
+        }
+        std::fs::write(place.join(STAMP), stamp).map_err(|error| wrong(error.to_string()))?;
+        Ok(place)
+    }
+
     /// The adapter, built; builds it if it never was or its sources have changed.
     ///
     /// # Errors

@@ -73,6 +73,12 @@ impl Data {
         [sensor("laser", 9_000, 2_398), sensor("image", 900_000, 1_910), sensor("cloud", 9_000_000, 1_083)]
     }
 
+    /// Recordings of such sensors, at the same rates: scans of a laser after each other, pixels of 3 bytes, and points of 32 bytes for each pixel.
+    pub fn recorded() -> [Self; 3] {
+        let [laser, image, cloud] = Self::published();
+        [Self { length: 8_664, ..laser }, Self { length: 640 * 480 * 3, ..image }, Self { length: 640 * 480 * 32, ..cloud }]
+    }
+
     /// What it asks of a network, headers left out `[bit/s]`.
     pub fn load(&self) -> f64 {
         f64::from(self.length) * 8.0 / (self.period.as_ms_f64() / 1e3)

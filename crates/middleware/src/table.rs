@@ -118,11 +118,12 @@ fn table(ranked: &[&Row<'_>]) -> Table {
         .numbers("p50", "us")
         .numbers("p99", "us")
         .numbers("max", "us")
+        .numbers("wire/data", "")
         .numbers("ready after", "s")
         .footnote(format!(
             "The first {WARM_UP_PERCENT} % of the messages are left out. Latency is from when a message was due to when the subscriber had it. \
              Lost: never came and a later one did, was altered, or was not sent because its publisher was held up; what was under way when the run ended counts \
-             neither way. Ready after: when the first message was due, until when both ends had to start and find each other."
+             neither way. Wire/data: bytes that crossed the link for each byte of a message that came; less than 1, and the messages took another way. Ready after: when the first message was due, until when both ends had to start and find each other."
         ));
     for row in ranked {
         let mut cells = vec![
@@ -130,7 +131,7 @@ fn table(ranked: &[&Row<'_>]) -> Table {
             Cell::text(&row.configuration.security),
         ];
         match &row.answer {
-            Answer::Not(why) => cells.extend((0..9).map(|_| Cell::na(why.as_str()))),
+            Answer::Not(why) => cells.extend((0..10).map(|_| Cell::na(why.as_str()))),
             Answer::Measured(measured) => cells.extend(measured_cells(measured)),
         }
         table.push(cells);
@@ -161,6 +162,13 @@ fn measured_cells(measured: &Measured) -> Vec<Cell> {
         || Cell::na("nothing was sent"),
         |ns| Cell::number(ns as f64 / 1e9, 2).from(Evidence::Measured),
     );
+    let wire = measured.wire.map_or_else(
+        || Cell::na("nothing came"),
+        |wire| {
+            let cell = Cell::number(wire, 2).from(Evidence::Measured);
+            if wire < 1.0 { cell.marked(Mark::Warn).titled("not on the wire: the messages took another way") } else { cell }
+        },
+    );
     vec![
         count(measured.due),
         count(measured.came),
@@ -170,6 +178,7 @@ fn measured_cells(measured: &Measured) -> Vec<Cell> {
         percentile(|latency| latency.p50_ns),
         percentile(|latency| latency.p99_ns),
         percentile(|latency| Some(latency.max_ns)),
+        wire,
         ready,
     ]
 }

@@ -86,6 +86,10 @@ struct List {
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
+Examples:
+  chronoseal middleware run raw-tcp raw-tls --data image
+  chronoseal middleware run --all --network wifi --length 2kB --period 10ms --deadline 50ms
+
 Adapters are programs of this project's sources; they are built when they are used for the first time, and run as you.
 
 Exit status: 3, since a run shows that a deadline was missed and never that it cannot be; 1 if no configuration keeps it.")]
@@ -99,6 +103,9 @@ struct Run {
     /// What is sent: 9 kB at 40 Hz, 900 kB at 32 Hz, or 9 MB at 18 Hz
     #[arg(long, value_enum, default_value = "laser")]
     data: DataName,
+    /// Send recordings of real sensors in place of made-up bytes: 8,664 B, 921,600 B or 9,830,400 B
+    #[arg(long, conflicts_with_all = ["length", "bodies"])]
+    recorded: bool,
     /// Length of a message, in place of that of the data
     #[arg(long)]
     length: Option<Bytes>,
@@ -197,7 +204,12 @@ fn list(options: &List, printer: &Printer) -> Result<Status, Trouble> {
 fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     let all = adapters(&options.adapters)?;
     let chosen = chosen(&all, &options.names)?;
-    let [laser, image, cloud] = Data::published();
+    let cache = Cache::of_user();
+    let bodies = match options.recorded {
+        true => Some(cache.bodies(&options.adapters)?),
+        false => options.bodies.clone(),
+    };
+    let [laser, image, cloud] = if options.recorded { Data::recorded() } else { Data::published() };
     let mut data = match options.data {
         DataName::Laser => laser,
         DataName::Image => image,
@@ -220,7 +232,7 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     let (network, duration, seed) = (options.network, options.duration, options.seed);
     let question = Question { data: &data, network, packets, duration, seed, attack: None };
     let live = LiveOptions { no_fifo: options.no_fifo, ..LiveOptions::default() };
-    let mut host = Host::new(Cache::of_user(), options.bodies.clone());
+    let mut host = Host::new(cache, bodies);
     let mut rows = Vec::new();
     for (place, (adapter, configuration)) in chosen.iter().enumerate() {
         bar.set_position(place as u64);

@@ -25,7 +25,7 @@ pub(super) fn run<'a>(
     stop: &AtomicBool,
     progress: &mut Progress<'_>,
 ) -> Vec<Trial<'a>> {
-    let [laser, ..] = Data::published();
+    let [laser, ..] = Data::recorded();
     let live = LiveOptions { no_fifo: plan.no_fifo, ..LiveOptions::default() };
     let tried: Vec<_> = all
         .iter()

@@ -42,7 +42,7 @@ pub(super) fn measure(
     let mut cells = Cells::default();
     let live = LiveOptions { no_fifo: plan.no_fifo, ..LiveOptions::default() };
     let (duration, rounds) = if plan.is_full { (FULL, ROUNDS) } else { (QUICK, 1) };
-    let sensors = Data::published();
+    let sensors = Data::recorded();
     let configurations: Vec<(&Adapter, &Configuration)> =
         all.iter().flat_map(|adapter| adapter.configurations.iter().map(move |one| (adapter, one))).collect();
     let count = rounds as usize * sensors.len() * NETWORKS.len() * configurations.len();

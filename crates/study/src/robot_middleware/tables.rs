@@ -102,7 +102,7 @@ pub(super) fn loss(all: &[Adapter], cells: &Cells, printed: &[Printed]) -> Table
          ended counts neither way.",
     );
     for configuration in ordered(all, printed) {
-        for data in Data::published() {
+        for data in Data::recorded() {
             let mut row = vec![Cell::text(&configuration.name).titled(&configuration.title), Cell::text(&data.name)];
             for network in NETWORKS {
                 row.push(printed_of(printed, configuration, &data.name, network).map_or_else(
@@ -190,7 +190,7 @@ pub(super) fn security(all: &[Adapter], cells: &Cells) -> Table {
         };
         for secured in adapter.configurations.iter().filter(|one| one.security != "none") {
             let Some(plain) = plain(secured) else { continue };
-            for data in Data::published() {
+            for data in Data::recorded() {
                 let mut row =
                     vec![Cell::text(&secured.name), Cell::text(&plain.name), Cell::text(&data.name)];
                 for network in NETWORKS {
