@@ -4,6 +4,7 @@
  *
  * Each stream is a topic of its own. With a folder of keys and documents it speaks DDS Security; the README says what has to be there.
  */
+#include <ctype.h>
 #include <dds/dds.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,15 @@ static dds_entity_t must(const char *what, dds_return_t entity) {
         contract_fail(EXIT_OTHER, what, dds_strretcode(-entity));
     }
     return entity;
+}
+
+/* A name that Cyclone takes. */
+static dds_entity_t topic_of(const struct stream *stream) {
+    char name[sizeof stream->name];
+    for (size_t i = 0; i < sizeof name; i++) {
+        name[i] = stream->name[i] == '\0' || isalnum((unsigned char)stream->name[i]) ? stream->name[i] : '_';
+    }
+    return must(stream->name, dds_create_topic(participant, &chronoseal_Message_desc, name, NULL, NULL));
 }
 
 static unsigned matched(struct stream *stream) {
@@ -125,7 +135,7 @@ int main(int count, char **words) {
     }
     for (int i = 0; i < call->streams_count; i++) {
         struct stream *stream = &call->streams[i];
-        dds_entity_t topic = must(stream->name, dds_create_topic(participant, &chronoseal_Message_desc, stream->name, NULL, NULL));
+        dds_entity_t topic = topic_of(stream);
         dds_entity_t end = stream->sends ? dds_create_writer(participant, topic, qos, NULL) : dds_create_reader(participant, topic, qos, NULL);
         stream->end = (void *)(intptr_t)must(stream->name, end);
     }
