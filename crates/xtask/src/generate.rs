@@ -24,10 +24,14 @@ const DOCUMENTS: &[(&str, Generator)] = &[
     ("docs/reference/check.schema.json", check_schema),
     ("docs/reference/command-line.md", command_line),
     ("docs/reference/command-line-v2x.md", command_line_v2x),
+    ("docs/reference/command-line-middleware.md", command_line_middleware),
 ];
 
 /// Commands about V2X, which have a document of their own.
 const V2X: &[&str] = &["v2x", "vss", "pki"];
+
+/// Commands about robot middleware, which have another.
+const MIDDLEWARE: &[&str] = &["middleware"];
 
 /// The built binary.
 struct Cli {
@@ -92,15 +96,24 @@ fn check_schema(cli: &Cli) -> Result<String, Failure> {
 }
 
 fn command_line(cli: &Cli) -> Result<String, Failure> {
-    let head = "# Command line\n\nThe commands `v2x`, `vss` and `pki` are in [a document of their own](command-line-v2x.md).\n";
-    help_texts(cli, head, vec![Vec::new()], |command| !V2X.contains(&command))
+    let head = "# Command line\n\nThe commands `v2x`, `vss` and `pki` are in [a document of their own](command-line-v2x.md), and so is \
+        [`middleware`](command-line-middleware.md).\n";
+    help_texts(cli, head, vec![Vec::new()], |command| !V2X.contains(&command) && !MIDDLEWARE.contains(&command))
 }
 
 fn command_line_v2x(cli: &Cli) -> Result<String, Failure> {
-    let open = V2X.iter().rev().map(|command| vec![(*command).to_owned()]).collect();
-    help_texts(cli, "# Command line: V2X\n\nAll other commands are in [command line](command-line.md).\n", open, |_| {
-        true
-    })
+    apart(cli, "V2X", V2X)
+}
+
+fn command_line_middleware(cli: &Cli) -> Result<String, Failure> {
+    apart(cli, "robot middleware", MIDDLEWARE)
+}
+
+/// A document of some commands.
+fn apart(cli: &Cli, about: &str, commands: &[&str]) -> Result<String, Failure> {
+    let open = commands.iter().rev().map(|command| vec![(*command).to_owned()]).collect();
+    let head = format!("# Command line: {about}\n\nAll other commands are in [command line](command-line.md).\n");
+    help_texts(cli, &head, open, |_| true)
 }
 
 /// The help texts of the commands in `open`, the last one first, and of each of their subcommands that is wanted.
