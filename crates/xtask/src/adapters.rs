@@ -4,10 +4,16 @@ use std::path::Path;
 
 use crate::{Failure, TaskResult, built, process};
 
-/// Those of every test run; the rest, with their brokers and keys, are run by hand.
-pub(crate) const TESTED: &[&str] = &["raw", "ros1", "fastdds"];
+/// Configurations of every test run, in brief; the rest, and all that can go wrong, is run by hand.
+const TESTED: &[(&str, &str)] = &[
+    ("raw", "raw-udp"),
+    ("raw", "raw-tcp"),
+    ("ros1", "ros-1"),
+    ("fastdds", "fast-dds-reliable"),
+    ("fastdds", "fast-dds-reliable-encrypted"),
+];
 
-/// Runs these adapters through `conformance.py`; all of them if none is named. Those whose middleware is not installed are named and left out.
+/// Runs these adapters through `conformance.py`; all of them if none is named.
 pub(crate) fn run(root: &Path, names: &[&str]) -> TaskResult {
     let folder = root.join("adapters/middleware");
     let mut all: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -17,18 +23,34 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> TaskResult {
         all = with_description.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         all.sort();
     }
+    let calls: Vec<Vec<&str>> = all.iter().map(|name| vec![name.as_str()]).collect();
+    conform(root, &calls)
+}
+
+/// What every test run asks of adapters.
+pub(crate) fn test(root: &Path) -> TaskResult {
+    let calls: Vec<Vec<&str>> = TESTED.iter().map(|(adapter, one)| vec![*adapter, *one, "--brief"]).collect();
+    conform(root, &calls)
+}
+
+/// Calls `conformance.py` with each of these words. Adapters whose middleware is not installed are named and left out.
+fn conform(root: &Path, calls: &[Vec<&str>]) -> TaskResult {
+    let folder = root.join("adapters/middleware");
     let program = built::program(root, "chronoseal")?;
     let program = program.to_string_lossy();
     let mut failed = Vec::new();
-    for name in &all {
+    for call in calls {
+        let name = call[0];
         if !is_installed(&folder, name) {
             eprintln!("skipped: {name}; its middleware is not installed (`chronoseal middleware list` says what installs it)");
             continue;
         }
         let script = folder.join("conformance.py");
-        let words = ["python3", &script.to_string_lossy(), name];
+        let script = script.to_string_lossy();
+        // Debian's, whatever else is called python3 here.
+        let words: Vec<&str> = ["/usr/bin/python3", &script].into_iter().chain(call.iter().copied()).collect();
         if process::run_with(root, &words, &[("CHRONOSEAL", &program)]).is_err() {
-            failed.push(name.as_str());
+            failed.push(call.join(" "));
         }
     }
     if failed.is_empty() { Ok(()) } else { Err(Failure::because(format!("adapters failed: {}", failed.join(", ")))) }
