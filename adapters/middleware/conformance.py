@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that an adapter keeps the contract: conformance.py NAME [CONFIGURATION] [--full].
+"""Checks that an adapter keeps the contract: conformance.py NAME [CONFIGURATION…] [--full].
 
 Builds the adapter, runs each of its configurations over a link that loses nothing, and prints a line for each check. The environment
 variable CHRONOSEAL names the program of that name. With --full each stream also runs alone at the rates of a robot's sensors, up to
@@ -227,7 +227,7 @@ def traces(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("name", help="folder of the adapter")
-    parser.add_argument("configuration", nargs="?", help="one of its configurations; all of them without")
+    parser.add_argument("configuration", nargs="*", help="some of its configurations; all of them without")
     parser.add_argument("--full", action="store_true", help="also at the rates of a robot's sensors")
     parser.add_argument("--brief", action="store_true", help="few messages, for a busy host")
     options = parser.parse_args()
@@ -235,9 +235,9 @@ def main():
         parser.error(f"there is no {CHRONOSEAL}: let the environment variable CHRONOSEAL name it")
     adapter = HERE / options.name
     description = tomllib.loads((adapter / "adapter.toml").read_text())
-    configurations = [c for c in description["configurations"] if options.configuration in (None, c["name"])]
+    configurations = [c for c in description["configurations"] if not options.configuration or c["name"] in options.configuration]
     if not configurations:
-        parser.error(f"{options.name} has no configuration {options.configuration}")
+        parser.error(f"{options.name} has no configuration {' or '.join(options.configuration)}")
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="conformance") as folder:
         folder = pathlib.Path(folder)
