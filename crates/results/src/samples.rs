@@ -182,7 +182,7 @@ mod tests {
             assert!((found - whole).abs() <= whole / 1000.0, "{found} for {whole}");
         }
         assert_eq!(
-            [2047, -2047, 4097, i64::MAX, i64::MIN].map(|value| rounded(value) == value),
+            [2047, -2047, 2049, i64::MAX, i64::MIN].map(|value| rounded(value) == value),
             [true, true, true, false, false]
         );
         assert_eq!((rounded(1 << 20), rounded(-(1 << 20))), ((1 << 20) + 512, -(1 << 20) - 512));

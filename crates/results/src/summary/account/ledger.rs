@@ -46,8 +46,8 @@ pub(in crate::summary) struct Ledger {
     withheld: Vec<SimTime>,
     /// Senders had no key yet.
     before_key: u64,
-    /// When accounts were settled the last time but one, and the last time.
-    settled: [SimTime; 2],
+    /// When accounts were settled the last three times. Rows come a time later than what senders tell, and some wait for one more.
+    settled: [SimTime; 3],
     ready_ns: i64,
     sent: u64,
     receivers: Vec<Receiver>,
@@ -76,7 +76,7 @@ impl Ledger {
             taken: BTreeSet::new(),
             withheld: Vec::new(),
             before_key: 0,
-            settled: [SimTime::ZERO; 2],
+            settled: [SimTime::ZERO; 3],
             ready_ns: 0,
             sent: 0,
             receivers,
@@ -172,7 +172,10 @@ impl Ledger {
             let mut receivers = std::mem::take(&mut self.receivers);
             let withheld = std::mem::take(&mut self.withheld);
             let (came, waited) = (ByReceiver::new(came), ByReceiver::new(waited));
-            let (before_key, keep_from) = (self.before_key, self.settled[0]);
+            // Whoever misses a frame may have waited for some more.
+            let periods_ago = settled.now - Duration::from_ns(self.stream.period_ns.saturating_mul(4));
+            let keep_from = if self.stream.is_numbered { self.settled[0].min(periods_ago) } else { self.settled[0] };
+            let before_key = self.before_key;
             let part = Part { sent, came, on_way, waited, taken, withheld, before_key, keep_from };
             receivers.iter_mut().for_each(|receiver| receiver.settle(self, settled, &part));
             (self.receivers, self.before_key) = (receivers, 0);
@@ -180,7 +183,7 @@ impl Ledger {
         self.attacks.settle();
         self.known.rotate_left(1);
         self.known[2].clear();
-        self.settled = [self.settled[1], settled.now];
+        self.settled = [self.settled[1], self.settled[2], settled.now];
     }
 
     /// Frames of which their sender told nothing: all, where it tells nothing at all, and those it had no room for.

@@ -30,13 +30,14 @@ impl End {
         accepted.and_then(|row| row.received_at)
     }
 
-    /// True if a receiver has waited long for a frame that has no slot, or if another copy of it can still come.
+    /// True if a receiver has waited long for a frame that has no slot.
+    pub(super) fn is_missed(&self) -> bool {
+        matches!(self, Self::Row(row) if row.outcome == Outcome::Missing && row.slot_start.is_none())
+    }
+
+    /// True if the frame, or another copy of it, can still come.
     pub(super) fn may_be_wrong(&self) -> bool {
-        match self {
-            Self::Row(row) => row.outcome == Outcome::Missing && row.slot_start.is_none(),
-            Self::LostCopy(_) => true,
-            Self::Replaced => false,
-        }
+        self.is_missed() || matches!(self, Self::LostCopy(_))
     }
 }
 
@@ -117,11 +118,27 @@ impl Open {
         let place = match self.is_numbered {
             true => {
                 let at = row.sent_at.or(row.received_at).unwrap_or(row.cycle_start);
-                self.numbered(row.sequence, Some(at)).filter(|place| !self.has_ended(*place))
+                // What was only missed has come after all.
+                let is_open = |end: &Option<End>| end.as_ref().is_none_or(End::is_missed);
+                self.numbered(row.sequence, Some(at)).filter(|place| is_open(&self.frames[*place].1))
             }
             false => self.around(row.sent_at.unwrap_or(row.cycle_start)).into_iter().flatten().next(),
         };
         place.map(|place| self.set(place, end(*row))).is_some()
+    }
+
+    /// As [`end`](Self::end) of a frame that came, of which a copy may be known to be lost: in its stead, if so.
+    pub(super) fn end_by_copy(&mut self, row: &FrameRow) -> (bool, bool) {
+        let at = row.sent_at.or(row.received_at).unwrap_or(row.cycle_start);
+        let known = self.numbered(row.sequence, Some(at)).filter(|_| self.is_numbered);
+        let lost = known.filter(|place| matches!(self.frames[*place].1, Some(End::LostCopy(_))));
+        match lost {
+            Some(place) => {
+                self.set(place, End::Row(*row));
+                (true, true)
+            }
+            None => (self.end(row, End::Row), false),
+        }
     }
 
     /// A receiver saw nothing in a slot, or waited too long for a frame it knows by its number. False if none was sent.

@@ -143,7 +143,8 @@ impl Receiver {
         keep_from: SimTime,
         (open, account): (Open, &mut Account),
     ) {
-        let under_way_ns = self.under_way_ns(ledger);
+        // What was missed may come much later.
+        let under_way_ns = self.under_way_ns(ledger).max((settled.now - keep_from).as_ns().saturating_mul(4));
         for (sent, end) in open.frames {
             let is_young = (settled.now - sent.due).as_ns() < under_way_ns;
             match end {
@@ -230,7 +231,9 @@ fn accepted(frames: &[Frame]) -> impl Iterator<Item = (Sent, SimTime)> {
 fn end_copies((came, on_way, waited): (&[FrameRow], &[FrameRow], &[FrameRow]), open: &mut Open, account: &mut Account) {
     let copies = &mut account.copies;
     for row in came.iter().filter(|row| matches!(row.outcome, Outcome::Delivered | Outcome::Late)) {
-        copies.repeated += u64::from(!open.end(row, End::Row));
+        let (is_first, is_instead) = open.end_by_copy(row);
+        copies.repeated += u64::from(!is_first);
+        copies.lost += u64::from(is_instead);
     }
     // Switches eliminate copies as receivers do.
     for row in on_way.iter().chain(waited) {
