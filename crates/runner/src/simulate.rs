@@ -75,7 +75,7 @@ pub(crate) fn simulate_watched<W: Follow>(
     let plan = prepared.plan();
     let mut meta = describe(prepared, Engine::Sim);
     meta.clock_source = "virtual".into();
-    let observer = (new_fingerprint(plan), Recorder::new(prepared, &meta, keep, watcher));
+    let observer = (new_fingerprint(plan), Box::new(Recorder::new(prepared, &meta, keep, watcher)));
     let Finished { medium, observer: (fingerprint, recorder), is_whole, .. } =
         chronoseal_sim::run(prepared, observer, keep_going)?;
     let (summary, rows, watcher) = recorder.finish(plan, &medium, is_whole);

@@ -10,6 +10,9 @@ use crate::{FrameRow, HopRow, RunMeta, Samples};
 /// More transmissions than any way has; origins that lead in a circle end here.
 const TRANSMISSIONS_MAX: usize = 64;
 
+/// Where frames ended, by stream, receiver and time of sending.
+type Ends = BTreeMap<(StreamId, NodeId, Option<SimTime>), FrameRow>;
+
 /// Where a frame is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -26,7 +29,7 @@ pub(super) struct Ways {
     /// Transmissions of the time that is not settled, and of the two before.
     hops: [BTreeMap<(u64, NodeId), HopRow>; 3],
     /// Where frames ended, of the same times.
-    ends: [BTreeMap<(StreamId, NodeId, Option<SimTime>), FrameRow>; 3],
+    ends: [Ends; 3],
     /// The last transmissions of ways, in order, of the time that is not settled and of that before.
     last: [Vec<HopRow>; 2],
     /// By stream: it has transmissions.

@@ -100,7 +100,7 @@ pub(crate) struct Divider {
     first: u64,
     origins: BTreeMap<u64, Vec<u64>>,
     got: BTreeMap<(u64, NodeId), Got>,
-    /// Which frames of a stream a receiver accepted, and when, in time.
+    /// Which frames of a stream a receiver accepted, and when, in order.
     accepted: BTreeMap<(StreamId, NodeId), VecDeque<(SimTime, u64)>>,
     /// When a host interface gave a frame to a node that has not taken it yet.
     handed: BTreeMap<(u64, NodeId), SimTime>,
@@ -286,7 +286,9 @@ impl Observer for Divider {
         let got = Got { departed_at: frame.departed_at, received_at, handed_at, taken_at };
         self.got.entry((serial, node)).or_insert(got);
         if event.kind == EventKind::Delivered {
-            self.accepted.entry((event.stream, node)).or_default().push_back((at, serial));
+            let accepted = self.accepted.entry((event.stream, node)).or_default();
+            let later = accepted.iter().rev().take_while(|known| **known > (at, serial)).count();
+            accepted.insert(accepted.len() - later, (at, serial));
         }
     }
 

@@ -203,7 +203,7 @@ impl Ledger {
                 && row.sent_at.is_none()
         };
         let is_refused_once = rows.iter().any(|row| is_refused(&row));
-        if self.is_told && is_refused_once || !self.is_told {
+        if is_refused_once || !self.is_told {
             self.known[2].extend(sent.iter().map(|sent| sent.number));
         }
         if !self.is_told {
