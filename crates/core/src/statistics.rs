@@ -17,8 +17,12 @@ const STUDENT_975: [f64; 30] = [
 ///
 /// It says nothing about whether there are enough samples: see [`percentile`].
 pub fn nearest_rank<T: Copy>(sorted: &[T], quantile: f64) -> Option<T> {
-    let rank = (quantile * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.max(1) - 1).copied()
+    sorted.get(rank(sorted.len() as u64, quantile) as usize - 1).copied()
+}
+
+/// Which of `n` sorted samples [`nearest_rank`] takes; the first is 1.
+fn rank(n: u64, quantile: f64) -> u64 {
+    ((quantile * n as f64).ceil() as u64).max(1)
 }
 
 /// The middle one of `sorted` samples, the lower of two; `None` of nothing.
@@ -37,7 +41,13 @@ pub fn samples_for(quantile: f64) -> u64 {
 
 /// [`nearest_rank`] where there are as many samples as [`samples_for`] asks for, else `None`.
 pub fn percentile<T: Copy>(sorted: &[T], quantile: f64) -> Option<T> {
-    if (sorted.len() as u64) < samples_for(quantile) { None } else { nearest_rank(sorted, quantile) }
+    percentile_rank(sorted.len() as u64, quantile)?;
+    nearest_rank(sorted, quantile)
+}
+
+/// Which of `n` sorted samples [`percentile`] takes, for whoever keeps samples in another way; the first is 1.
+pub fn percentile_rank(n: u64, quantile: f64) -> Option<u64> {
+    (n >= samples_for(quantile)).then(|| rank(n, quantile))
 }
 
 /// An estimate with an interval around it.

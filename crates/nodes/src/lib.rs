@@ -46,6 +46,7 @@
 
 mod any_node;
 pub mod attacker;
+mod by_id;
 mod by_time;
 pub mod can_attacker;
 pub mod can_station;
@@ -65,6 +66,7 @@ pub mod udp_station;
 
 pub use any_node::AnyNode;
 pub use attacker::{Attack, Attacker, AttackerConfig};
+pub use by_id::ById;
 pub use can_attacker::{CanAttacker, CanAttackerConfig, CanAttackerKind, SegmentedAttacker, SegmentedAttackerConfig};
 pub use can_station::{CanStation, KeyAgent, StationConfig};
 pub use clock::{Clock, ClusterConfig};

@@ -15,7 +15,7 @@ mod topology;
 pub(crate) mod verdict;
 
 use chronoseal_core::statistics::samples_for;
-use chronoseal_results::{Engine, RunMeta, RunRows, RunSummary, StreamMeta};
+use chronoseal_results::{EXACT_MAX, Engine, RunMeta, RunRows, RunSummary, StreamMeta, StreamSummary};
 
 use crate::counted::{counted, were};
 use crate::document::{Block, Document, Evidence, Section};
@@ -23,7 +23,10 @@ use crate::inputs;
 
 pub use self::pair::{RunView, pair_report};
 
-/// The document of one run. Rows that were not kept (a summary read back without them) leave their charts out.
+const NOT_KEPT: &str = "Frames were counted one by one and not kept, so charts of them, a cycle as it was seen and who stopped which attack are \
+                        left out. A stored run has them.";
+
+/// The document of one run. Rows that were not kept leave their charts out.
 pub fn run_report(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Document {
     let mut sections = vec![ranges::section((meta, summary), None)];
     sections.extend(sections_below(meta, summary, rows));
@@ -107,6 +110,16 @@ fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Section {
     section.blocks.extend(divided::divided(meta, summary).map(Block::Divided));
     for chart in charts::latency(meta, summary, rows) {
         section = section.with(Block::Chart(chart));
+    }
+    let is_rounded = |stream: &StreamSummary| stream.end_to_end.all.is_some_and(|latency| latency.is_rounded);
+    if summary.streams.iter().any(is_rounded) {
+        section = section.with(Block::Text(format!(
+            "Of a stream with more than {} different latencies, percentiles are rounded: they are off by 0.05 % at most.",
+            EXACT_MAX
+        )));
+    }
+    if rows.is_counted_only {
+        section = section.with(Block::Text(NOT_KEPT.into()));
     }
     let between = tables::between(meta, summary);
     if between.rows.is_empty() { section } else { section.with(Block::Table(between)) }

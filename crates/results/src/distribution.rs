@@ -24,6 +24,9 @@ pub struct Distribution {
     pub p999_ns: Option<i64>,
     /// Largest `[ns]`.
     pub max_ns: i64,
+    /// There were too many different values to keep: percentiles are off by up to 0.05 %. See [`Samples`](crate::Samples).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_rounded: bool,
 }
 
 impl Distribution {
@@ -41,6 +44,7 @@ impl Distribution {
             p99_ns: percentile(samples, 0.99),
             p999_ns: percentile(samples, 0.999),
             max_ns,
+            is_rounded: false,
         })
     }
 }

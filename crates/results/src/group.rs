@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_core::EventKind;
 use serde::{Deserialize, Serialize};
 
+use crate::RunMeta;
 use crate::rows::EventRow;
-use crate::{RunMeta, RunRows};
 
 /// A group that comes to a key in a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -146,33 +146,52 @@ impl GroupSummary {
     }
 }
 
-pub(crate) fn group(meta: &RunMeta, rows: &RunRows) -> Option<GroupSummary> {
+/// What the group's members told of keys and exchanges.
+#[derive(Default)]
+pub(crate) struct Changes {
+    /// What happened to keys.
+    keys: Vec<EventRow>,
+    exchanges_done: u64,
+    aborted: BTreeMap<String, u64>,
+    withheld: u64,
+}
+
+impl Changes {
+    /// Takes in an event.
+    pub(crate) fn event(&mut self, row: &EventRow) {
+        match row.event.kind {
+            EventKind::KeyInstalled | EventKind::KeyRefused(_) | EventKind::KeyWithdrawn => self.keys.push(*row),
+            EventKind::ExchangeDone => self.exchanges_done += 1,
+            EventKind::ExchangeAborted(reason) => *self.aborted.entry(reason.name().into()).or_default() += 1,
+            EventKind::Withheld => self.withheld += 1,
+            _ => {}
+        }
+    }
+}
+
+pub(crate) fn group(meta: &RunMeta, told: Changes) -> Option<GroupSummary> {
     let group = meta.group.as_ref()?;
     let mut keys: BTreeMap<u64, KeySummary> = BTreeMap::new();
-    let mut summary = GroupSummary {
-        keys: Vec::new(),
-        exchanges_done: 0,
-        aborted: BTreeMap::new(),
-        refused: BTreeMap::new(),
-        withheld: 0,
-        changes: judge(group, rows),
-    };
-    for row in &rows.events {
+    let mut refused: BTreeMap<String, u64> = BTreeMap::new();
+    for row in &told.keys {
         match row.event.kind {
             EventKind::KeyInstalled => {
                 let epoch = row.event.sequence;
                 let key = keys.entry(epoch).or_insert_with(|| KeySummary { epoch, installed_ns: BTreeMap::new() });
                 key.installed_ns.entry(row.node.0).or_insert(row.time.since_zero().as_ns());
             }
-            EventKind::ExchangeDone => summary.exchanges_done += 1,
-            EventKind::ExchangeAborted(reason) => *summary.aborted.entry(reason.name().into()).or_default() += 1,
-            EventKind::KeyRefused(reason) => *summary.refused.entry(reason.name().into()).or_default() += 1,
-            EventKind::Withheld => summary.withheld += 1,
+            EventKind::KeyRefused(reason) => *refused.entry(reason.name().into()).or_default() += 1,
             _ => {}
         }
     }
-    summary.keys = keys.into_values().collect();
-    Some(summary)
+    Some(GroupSummary {
+        keys: keys.into_values().collect(),
+        exchanges_done: told.exchanges_done,
+        aborted: told.aborted,
+        refused,
+        withheld: told.withheld,
+        changes: judge(group, &told.keys),
+    })
 }
 
 /// How an operation of the orchestrator ended.
@@ -184,8 +203,8 @@ enum Ending {
 
 /// What became of each planned change. The orchestrator does one thing after the other, and each ends with a key in use or
 /// with none: the first key, then the changes.
-fn judge(group: &GroupMeta, rows: &RunRows) -> Vec<ChangeSummary> {
-    let mut events: Vec<_> = rows.events.iter().map(|row| (row.time.since_zero().as_ns(), row)).collect();
+fn judge(group: &GroupMeta, rows: &[EventRow]) -> Vec<ChangeSummary> {
+    let mut events: Vec<_> = rows.iter().map(|row| (row.time.since_zero().as_ns(), row)).collect();
     events.sort_by_key(|(time, _)| *time);
     let ending = |row: &EventRow| match row.event.kind {
         EventKind::KeyInstalled => Some(Ending::Installed(row.event.sequence)),
@@ -263,7 +282,7 @@ mod tests {
     }
 
     /// Who takes which key into use when, and of what the orchestrator makes no key.
-    fn rows(installed: &[(i64, u16, u64)], refused: &[(i64, AbortReason)]) -> RunRows {
+    fn rows(installed: &[(i64, u16, u64)], refused: &[(i64, AbortReason)]) -> Vec<EventRow> {
         let row = |time: i64, node: u16, kind: EventKind, sequence: u64| EventRow {
             time: SimTime::ZERO + chronoseal_core::Duration::from_ns(time),
             node: NodeId(node),
@@ -271,7 +290,7 @@ mod tests {
         };
         let keys = installed.iter().map(|(time, node, epoch)| row(*time, *node, EventKind::KeyInstalled, *epoch));
         let refusals = refused.iter().map(|(time, reason)| row(*time, 0, EventKind::KeyRefused(*reason), 0));
-        RunRows { events: keys.chain(refusals).collect(), ..RunRows::default() }
+        keys.chain(refusals).collect()
     }
 
     const FIRST: [(i64, u16, u64); 4] = [(10, 0, 1), (11, 1, 1), (11, 2, 1), (11, 3, 1)];
@@ -312,12 +331,12 @@ mod tests {
         };
         let third = [(2010, 0, 3), (2011, 1, 3), (2012, 2, 3), (2013, 3, 3)];
         let mut rows = rows(&[&FIRST[..], &third].concat(), &[(1500, AbortReason::ReadyMissing)]);
-        rows.events.extend([withdrawn(1501, 0), withdrawn(1502, 1)]);
+        rows.extend([withdrawn(1501, 0), withdrawn(1502, 1)]);
         assert_eq!(judge(&group(), &rows)[0].exposed, [2]);
         // Too late: the next change has ended before.
-        rows.events.push(withdrawn(2020, 2));
+        rows.push(withdrawn(2020, 2));
         assert_eq!(judge(&group(), &rows)[0].exposed, [2]);
-        rows.events.push(withdrawn(1503, 2));
+        rows.push(withdrawn(1503, 2));
         assert!(judge(&group(), &rows)[0].exposed.is_empty());
     }
 

@@ -13,10 +13,12 @@
 pub mod capture;
 pub mod disk;
 pub mod distribution;
+mod fold;
 pub mod group;
 pub mod meta;
 mod outcome;
 pub mod rows;
+mod samples;
 mod stays;
 pub mod store;
 pub mod summary;
@@ -24,6 +26,7 @@ mod tables;
 pub mod trace;
 
 pub use distribution::Distribution;
+pub use fold::{Fold, summarise};
 pub use group::{ChangeMeta, ChangeSummary, GroupMeta, GroupSummary, KeySummary};
 pub use meta::{
     Allowance, BoundMeta, ClockDomainMeta, EndMeta, Engine, Fact, FileMeta, LinkMeta, NodeMeta, NodeRole, ProgramMeta,
@@ -33,11 +36,12 @@ pub use rows::{
     Absence, CaptureRow, Direction, EventRow, FrameRow, HopRow, OnWayRow, Outcome, OwedRow, ReleaseRow, RunRows,
     SegmentSeries, StallRow, WorkRow,
 };
+pub use samples::{EXACT_MAX, Samples};
 pub use stays::Stays;
 pub use store::{StoreError, StoredFile, Written};
 pub use summary::{
     Account, AttackSummary, CLOCK_DIFFERENCE, CLOCK_OFFSET, ClockSummary, Copies, DividedLatency, DividedPart, LinkUse,
     PartKind, PartSummary, PrecisionSummary, RunSummary, STARTUP_CYCLES_MAX, SegmentSummary, SeriesSummary, Spread,
-    StallSummary, StreamSummary, TaskSummary, WorkSummary, summarise,
+    StallSummary, StreamSummary, TaskSummary, WorkSummary,
 };
 pub use tables::Damage;

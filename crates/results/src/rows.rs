@@ -43,6 +43,36 @@ pub struct FrameRow {
 }
 
 impl FrameRow {
+    /// A row of which nothing is known but its frame, where it was, and its end.
+    pub const fn open(
+        stream: StreamId,
+        sequence: u64,
+        sender: NodeId,
+        at: NodeId,
+        cycle_start: SimTime,
+        outcome: Outcome,
+    ) -> Self {
+        Self {
+            stream,
+            sequence,
+            sender,
+            at,
+            attack: None,
+            len: 0,
+            cycle_start,
+            slot_start: None,
+            sent_at: None,
+            arrived_at: None,
+            departed_at: None,
+            received_at: None,
+            due_at: None,
+            accepted_at: None,
+            outcome,
+            stalled: false,
+            lost_for: None,
+        }
+    }
+
     /// From when it was due to when its receiver had accepted it, checks included: what bounds and deadlines are about. `None`
     /// if it was not accepted, or nobody said when it was due.
     pub fn latency(&self) -> Option<Duration> {
@@ -202,6 +232,8 @@ pub struct RunRows {
     pub segments: Vec<SegmentSeries>,
     /// Stopped before its time; what is here is what there was.
     pub interrupted: bool,
+    /// Frames, transmissions, events and computations were counted and not kept. Not kept in the tables of a stored run.
+    pub is_counted_only: bool,
     /// Who was out of the group whose key protects a stream: what is sent meanwhile is not meant for it. Not kept in the tables
     /// of a stored run.
     pub absences: Vec<Absence>,

@@ -1,26 +1,25 @@
 //! What a run's rows amount to: counts, spreads, and what became of every attack.
 
 mod account;
-mod attacks;
+pub(crate) mod attacks;
 mod copies;
 mod displaced;
 mod divided;
-mod nodes;
-mod segments;
-mod streams;
+pub(crate) mod nodes;
+pub(crate) mod segments;
+pub(crate) mod streams;
 mod ways;
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use self::account::Account;
 pub use self::copies::Copies;
 pub use self::divided::{DividedLatency, DividedPart, PartKind};
 pub use self::segments::{CLOCK_DIFFERENCE, CLOCK_OFFSET};
-use crate::group::{self, GroupSummary};
-use crate::{Allowance, Distribution, RunMeta, RunRows, Stays};
+use crate::group::GroupSummary;
+use crate::{Allowance, Distribution};
 
 /// Start-up is over after so many integration cycles, or the run has failed.
 pub const STARTUP_CYCLES_MAX: i64 = 10;
@@ -36,12 +35,12 @@ pub struct RunSummary {
     pub streams: Vec<StreamSummary>,
     /// One entry for each kind of attack, attacker and stream.
     pub attacks: Vec<AttackSummary>,
-    /// Latencies step by step, by stream and receiver; simulated runs only. [`summarise`] leaves them to who followed the frames.
+    /// Latencies step by step, by stream and receiver; simulated runs only. [`Fold`](crate::Fold) leaves them to who followed the frames.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub divided: Vec<DividedLatency>,
     /// Segments by number.
     pub segments: Vec<SegmentSummary>,
-    /// What links were used for, each of its two directions; simulated runs only. [`summarise`] leaves them to who watched them.
+    /// What links were used for, each of its two directions; simulated runs only. [`Fold`](crate::Fold) leaves them to who watched them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkUse>,
     /// Clocks by segment and node, of segments that keep clocks together.
@@ -478,40 +477,4 @@ impl AttackSummary {
             + self.stopped_by_freshness
             + self.stopped_by_capacity
     }
-}
-
-/// Sums up a run. Rows may come in any order.
-pub fn summarise(meta: &RunMeta, rows: &RunRows) -> RunSummary {
-    let clocks = nodes::clocks(meta, rows);
-    let passed_ns = passed_ns(meta, rows);
-    let stays = Stays::new(&rows.stalls);
-    RunSummary {
-        passed_ns,
-        streams: streams::streams(meta, rows, &clocks),
-        attacks: attacks::attacks(meta, rows),
-        divided: Vec::new(),
-        links: Vec::new(),
-        segments: segments::segments(meta, rows, passed_ns),
-        clocks,
-        work: nodes::work(meta, rows),
-        tasks: nodes::tasks(meta, rows),
-        release_error: Distribution::of(&mut rows.releases.iter().map(|row| row.error.as_ns()).collect::<Vec<_>>()),
-        stalls: StallSummary {
-            count: stays.lengths().count() as u64,
-            total_ns: stays.lengths().map(Duration::as_ns).sum(),
-            max_ns: stays.lengths().map(Duration::as_ns).max().unwrap_or(0),
-            frames: rows.frames.iter().filter(|row| row.stalled).count() as u64,
-        },
-        strangers: streams::strangers(rows),
-        group: group::group(meta, rows),
-        interrupted: meta.interrupted || rows.interrupted,
-    }
-}
-
-/// From the start of a run to its end, or to the last thing that happened where it was stopped or went on.
-fn passed_ns(meta: &RunMeta, rows: &RunRows) -> i64 {
-    let events = rows.events.iter().map(|row| row.time);
-    let frames = rows.frames.iter().filter_map(|row| row.received_at.or(row.sent_at));
-    let last_ns = events.chain(frames).map(|at| at.since_zero().as_ns()).max().unwrap_or(0);
-    if meta.interrupted || rows.interrupted { last_ns } else { last_ns.max(meta.duration_ns) }
 }

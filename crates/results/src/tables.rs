@@ -92,25 +92,7 @@ const OUTCOMES: [Outcome; 5] = [
 
 /// The frames of a run.
 pub(crate) fn read_frames(folder: &Path) -> Result<Vec<FrameRow>, StoreError> {
-    let blank = FrameRow {
-        stream: StreamId::NONE,
-        sequence: 0,
-        sender: NodeId(0),
-        at: NodeId(0),
-        attack: None,
-        len: 0,
-        cycle_start: SimTime::ZERO,
-        slot_start: None,
-        sent_at: None,
-        arrived_at: None,
-        departed_at: None,
-        received_at: None,
-        due_at: None,
-        accepted_at: None,
-        outcome: Outcome::Unaccounted,
-        stalled: false,
-        lost_for: None,
-    };
+    let blank = FrameRow::open(StreamId::NONE, 0, NodeId(0), NodeId(0), SimTime::ZERO, Outcome::Unaccounted);
     FRAMES.read(folder, &blank)
 }
 

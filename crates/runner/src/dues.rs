@@ -3,34 +3,52 @@
 //! A sender tells when it handed a frame over, and how much later that was than the frame was due: what it computed for the
 //! frame before, and what held it up. Where a frame has a slot, it is due at the slot's start.
 
-use std::collections::BTreeMap;
-
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, Event, EventKind, NodeId, Oscillator, SimTime, StreamId};
 
-/// What senders told of frames and when the frames left, each by stream and sender, in order.
+/// What senders told of frames and when the frames left.
 #[derive(Default)]
 pub(crate) struct Dues {
     /// By node: a sender says by its own clock how late it was.
     oscillators: Vec<Oscillator>,
+    /// By stream: its senders.
+    streams: Vec<Vec<(NodeId, OfSender)>>,
+}
+
+/// What one sender told of a stream, in order.
+#[derive(Default)]
+struct OfSender {
     /// When a frame was handed over, and when it was due.
-    told: BTreeMap<(StreamId, NodeId), Vec<(SimTime, SimTime)>>,
+    told: Vec<(SimTime, SimTime)>,
     /// When a frame left its sender, where that is known of every one of them.
-    left: BTreeMap<(StreamId, NodeId), Vec<SimTime>>,
+    left: Vec<SimTime>,
 }
 
 impl Dues {
     /// Nothing told yet.
     pub(crate) fn new(prepared: &Prepared<'_>) -> Self {
         let oscillators = prepared.plan().node_ids().map(|id| prepared.oscillator(id)).collect();
-        Self { oscillators, ..Self::default() }
+        Self { oscillators, streams: Vec::new() }
+    }
+
+    fn of_sender(&mut self, stream: StreamId, node: NodeId) -> &mut OfSender {
+        if self.streams.len() <= stream.index() {
+            self.streams.resize_with(stream.index() + 1, Vec::new);
+        }
+        let senders = &mut self.streams[stream.index()];
+        let place = senders.binary_search_by_key(&node, |(sender, _)| *sender);
+        let place = place.unwrap_or_else(|place| {
+            senders.insert(place, (node, OfSender::default()));
+            place
+        });
+        &mut senders[place].1
     }
 
     /// Takes in an event, in the order of events.
     pub(crate) fn note(&mut self, at: SimTime, node: NodeId, event: &Event) {
-        if event.kind == EventKind::Sent {
+        if event.kind == EventKind::Sent && event.stream != StreamId::NONE {
             let due = self.told_by(at, node, event);
-            self.told.entry((event.stream, node)).or_default().push((at, due));
+            self.of_sender(event.stream, node).told.push((at, due));
         }
     }
 
@@ -42,15 +60,33 @@ impl Dues {
 
     /// Notes that a frame left its sender, in the order in which they do.
     pub(crate) fn leave(&mut self, at: SimTime, node: NodeId, stream: StreamId) {
-        self.left.entry((stream, node)).or_default().push(at);
+        if stream != StreamId::NONE {
+            self.of_sender(stream, node).left.push(at);
+        }
+    }
+
+    /// Forgets as many frames that were told of before a time as left their sender before it.
+    pub(crate) fn forget(&mut self, before: SimTime) {
+        for (_, OfSender { told, left }) in self.streams.iter_mut().flatten() {
+            let old = told.partition_point(|(handed, _)| *handed < before);
+            let old_left = left.partition_point(|at| *at < before);
+            // Who told of none, or never let one go, keeps no order.
+            let (old, old_left) = match (told.is_empty(), left.is_empty()) {
+                (false, false) => (old.min(old_left), old.min(old_left)),
+                _ => (old, old_left),
+            };
+            told.drain(..old);
+            left.drain(..old_left);
+        }
     }
 
     /// When the frame of a stream was due that left its sender at a time; then, if its sender told nothing of it.
     pub(crate) fn due(&self, stream: StreamId, sender: NodeId, left_at: SimTime) -> SimTime {
-        let key = (stream, sender);
-        let told = self.told.get(&key).map_or(&[][..], Vec::as_slice);
+        let senders = self.streams.get(stream.index()).map_or(&[][..], Vec::as_slice);
+        let Ok(place) = senders.binary_search_by_key(&sender, |(node, _)| *node) else { return left_at };
+        let OfSender { told, left } = &senders[place].1;
         // A driver keeps the order of what it is handed.
-        let nth = self.left.get(&key).and_then(|left| left.binary_search(&left_at).ok());
+        let nth = left.binary_search(&left_at).ok();
         let due = nth.and_then(|nth| told.get(nth)).or_else(|| nearest(told, left_at));
         due.map_or(left_at, |(_, due)| left_at.min(*due))
     }

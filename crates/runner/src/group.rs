@@ -1,34 +1,67 @@
 //! A group's members while they are out of it.
 
-use chronoseal_core::{DiscardReason, Duration, EventKind, NodeId, SimTime, StreamId};
-use chronoseal_plan::Plan;
-use chronoseal_results::rows::{Absence, EventRow, Outcome, RunRows};
+use chronoseal_core::{DiscardReason, Duration, NodeId, SimTime, StreamId};
+use chronoseal_plan::{Plan, StreamPlan};
+use chronoseal_results::rows::{Absence, FrameRow, Outcome};
 
-/// Leaves out what a member threw away because it could not read it while it was out of the group: that was not meant
-/// for it. It is out from its removal, or from the start where it comes in later, until it takes a key into use after it
-/// was asked in. Streams that another key protects, or none, are meant for it all the time. The events stay.
-pub(crate) fn leave_out_removed(plan: &Plan, rows: &mut RunRows) {
-    let events = &rows.events;
-    let mut out = Vec::new();
-    for (node, from, back) in absences(plan) {
-        let has_key = |row: &&EventRow| {
-            row.node == node && row.event.kind == EventKind::KeyInstalled && back.is_some_and(|back| row.time >= back)
+/// Members that are out of the group. A member is out from its removal, or from the start where it comes in later, until it takes a key
+/// into use after it was asked in. Streams that another key protects, or none, are meant for it all the time.
+pub(crate) struct Removed(Vec<Out>);
+
+struct Out {
+    node: NodeId,
+    from: SimTime,
+    /// When it is asked in.
+    back: Option<SimTime>,
+    /// When it took a key into use after that.
+    until: SimTime,
+    /// What it cannot read meanwhile.
+    streams: Vec<StreamId>,
+}
+
+impl Removed {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let out = |(node, from, back)| {
+            let is_its = |stream: &StreamPlan| {
+                let is_keyed = plan.protections[usize::from(stream.protection.0)].needs_group_key();
+                is_keyed && stream.receivers.contains(&node)
+            };
+            let streams = plan.streams.iter().zip(0..).filter(|(stream, _)| is_its(stream));
+            let streams = streams.map(|(_, index)| StreamId(index)).collect();
+            Out { node, from, back, until: SimTime::MAX, streams }
         };
-        let until = events.iter().filter(has_key).map(|row| row.time).min().unwrap_or(SimTime::MAX);
-        for (index, stream) in plan.streams.iter().enumerate() {
-            let is_keyed = plan.protections[usize::from(stream.protection.0)].needs_group_key();
-            if is_keyed && stream.receivers.contains(&node) {
-                out.push(Absence { node, stream: StreamId(index as u16), from, until });
-            }
-        }
+        Self(absences(plan).into_iter().map(out).collect())
     }
-    rows.frames.retain(|row| {
-        let at = row.received_at.or(row.sent_at).unwrap_or(SimTime::ZERO);
-        // It has the key of before, or none.
-        let is_unread = matches!(row.outcome, Outcome::Discarded(DiscardReason::TagMismatch | DiscardReason::NoKey));
-        !(is_unread && out.iter().any(|absence| absence.covers(row.at, row.stream, at)))
-    });
-    rows.absences = out;
+
+    /// A node takes a key into use.
+    pub(crate) fn key_installed(&mut self, at: SimTime, node: NodeId) {
+        let is_back = |out: &&mut Out| out.node == node && out.back.is_some_and(|back| at >= back);
+        self.0.iter_mut().filter(is_back).for_each(|out| out.until = out.until.min(at));
+    }
+
+    /// Who is known to be out from when to when.
+    pub(crate) fn absences(&self) -> Vec<Absence> {
+        let of_one = |out: &Out| {
+            let Out { node, from, until, .. } = *out;
+            out.streams.iter().map(move |stream| Absence { node, stream: *stream, from, until }).collect::<Vec<_>>()
+        };
+        self.0.iter().flat_map(of_one).collect()
+    }
+
+    /// Leaves out what a member threw away because it could not read it while it was out: that was not meant for it.
+    pub(crate) fn leave_out(&self, rows: &mut Vec<FrameRow>) {
+        if self.0.is_empty() {
+            return;
+        }
+        let out = self.absences();
+        rows.retain(|row| {
+            let at = row.received_at.or(row.sent_at).unwrap_or(SimTime::ZERO);
+            // It has the key of before, or none.
+            let is_unread =
+                matches!(row.outcome, Outcome::Discarded(DiscardReason::TagMismatch | DiscardReason::NoKey));
+            !(is_unread && out.iter().any(|absence| absence.covers(row.at, row.stream, at)))
+        });
+    }
 }
 
 /// Who is out from when, and when it is asked in.

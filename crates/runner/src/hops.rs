@@ -12,16 +12,44 @@ use chronoseal_results::rows::{FrameRow, HopRow};
 /// The hops of a run, to be followed back.
 pub(crate) struct Hops<'a> {
     rows: &'a [HopRow],
-    /// By stream, receiver and time of sending.
-    by_end: BTreeMap<(StreamId, NodeId, Option<SimTime>), Vec<usize>>,
-    /// By transmission and stream.
-    by_frame: BTreeMap<(u64, StreamId), Vec<usize>>,
+    /// Places by stream, receiver and time of sending, in order.
+    by_end: Vec<(End, usize)>,
+    /// Places by transmission and stream, in order.
+    by_frame: Vec<((u64, StreamId), usize)>,
     /// By hop: the how manieth it is of those that come from one transmission and have one number and way.
     nth: Vec<usize>,
     /// By row that is told: its hop.
     of_row: Vec<Option<usize>>,
     /// PDUs that an attack was part of, and whose.
     attacks: BTreeMap<Part, (AttackKind, NodeId)>,
+}
+
+type End = (StreamId, NodeId, Option<SimTime>);
+
+/// Places by key, in order.
+fn by_key<R, K: Ord>(rows: &[R], key: impl Fn(&R) -> K) -> Vec<(K, usize)> {
+    let mut places: Vec<(K, usize)> = rows.iter().map(key).zip(0..).collect();
+    places.sort_unstable();
+    places
+}
+
+/// The places with a key, in order.
+fn places<'a, K: Ord>(places: &'a [(K, usize)], key: &K) -> impl Iterator<Item = usize> + Clone + use<'a, K> {
+    let first = places.partition_point(|(known, _)| known < key);
+    let len = places[first..].partition_point(|(known, _)| known == key);
+    places[first..first + len].iter().map(|(_, place)| *place)
+}
+
+/// The how manieth each row is of those with one key.
+fn nth<R, K: Ord>(rows: &[R], key: impl Fn(&R) -> K) -> Vec<usize> {
+    let places = by_key(rows, key);
+    let mut nth = vec![0; rows.len()];
+    for pair in places.windows(2) {
+        if pair[0].0 == pair[1].0 {
+            nth[pair[1].1] = nth[pair[0].1] + 1;
+        }
+    }
+    nth
 }
 
 /// A PDU of a stream in a transmission: its number, and the how manieth with that number it is there.
@@ -38,24 +66,14 @@ pub(crate) struct Way {
 impl<'a> Hops<'a> {
     /// The hops of a run, and the rows of frames at their receivers; both tell of what one node got in the same order.
     pub(crate) fn new(rows: &'a [HopRow], told: &[FrameRow]) -> Self {
-        let mut by_end: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-        let mut by_frame: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-        let mut nth = Vec::with_capacity(rows.len());
-        let mut count: BTreeMap<_, usize> = BTreeMap::new();
-        for (index, row) in rows.iter().enumerate() {
-            by_end.entry((row.stream, row.to, row.sent_at)).or_default().push(index);
-            by_frame.entry((row.frame, row.stream)).or_default().push(index);
-            let alike = count.entry((row.origins.first(), row.stream, row.segment, row.to, row.sequence)).or_default();
-            nth.push(*alike);
-            *alike += 1;
-        }
-        let (of_row, attacks) = (Vec::new(), BTreeMap::new());
-        let mut hops = Self { rows, by_end, by_frame, nth, of_row, attacks };
-        let mut count: BTreeMap<_, usize> = BTreeMap::new();
-        for row in told {
-            let alike = count.entry((row.stream, row.at, row.sent_at, row.sequence)).or_default();
-            let hop = hops.last(row, *alike);
-            *alike += 1;
+        let by_end = by_key(rows, |row| (row.stream, row.to, row.sent_at));
+        let by_frame = by_key(rows, |row| (row.frame, row.stream));
+        let alike = |row: &HopRow| (row.origins.first().copied(), row.stream, row.segment, row.to, row.sequence);
+        let (of_row, attacks) = (Vec::with_capacity(told.len()), BTreeMap::new());
+        let mut hops = Self { rows, by_end, by_frame, nth: nth(rows, alike), of_row, attacks };
+        let nth = nth(told, |row| (row.stream, row.at, row.sent_at, row.sequence));
+        for (row, nth) in told.iter().zip(nth) {
+            let hop = hops.last(row, nth);
             hops.of_row.push(hop);
             if let (Some(attack), Some(hop)) = (row.attack, hop) {
                 let part = hops.part(hop);
@@ -67,30 +85,29 @@ impl<'a> Hops<'a> {
 
     /// The last hop of a frame, as its receiver's row tells of it: of several alike the `nth`.
     fn last(&self, row: &FrameRow, nth: usize) -> Option<usize> {
-        let candidates = self.by_end.get(&(row.stream, row.at, row.sent_at))?;
-        let same: Vec<usize> =
-            candidates.iter().copied().filter(|index| self.rows[*index].sequence == row.sequence).collect();
-        same.get(nth).or(same.last()).or(candidates.first()).copied()
+        let candidates = places(&self.by_end, &(row.stream, row.at, row.sent_at));
+        let same = candidates.clone().filter(|index| self.rows[*index].sequence == row.sequence);
+        same.clone().nth(nth).or_else(|| same.last()).or_else(|| candidates.clone().next())
     }
 
     /// Which PDU a hop is of.
     fn part(&self, hop: usize) -> Part {
         let row = &self.rows[hop];
-        let alike = |index: &&usize| {
-            let other = &self.rows[**index];
-            **index < hop && other.to == row.to && other.sequence == row.sequence
+        let alike = |index: &usize| {
+            let other = &self.rows[*index];
+            *index < hop && other.to == row.to && other.sequence == row.sequence
         };
-        let before = self.by_frame.get(&(row.frame, row.stream)).map_or(0, |all| all.iter().filter(alike).count());
+        let before = places(&self.by_frame, &(row.frame, row.stream)).filter(alike).count();
         (row.frame, row.stream, row.sequence, before)
     }
 
     /// The hop that brought what goes on with this one, if `frame` did.
     fn before(&self, hop: usize, frame: u64) -> Option<usize> {
         let row = &self.rows[hop];
-        let candidates = self.by_frame.get(&(frame, row.stream))?;
+        let candidates = places(&self.by_frame, &(frame, row.stream));
         let to_sender = |index: &usize| self.rows[*index].to == row.from && self.rows[*index].sequence == row.sequence;
-        let same: Vec<usize> = candidates.iter().copied().filter(to_sender).collect();
-        same.get(self.nth[hop]).or(same.last()).or(candidates.first()).copied()
+        let same = candidates.clone().filter(to_sender);
+        same.clone().nth(self.nth[hop]).or_else(|| same.last()).or_else(|| candidates.clone().next())
     }
 
     /// The way of a frame back to where it began; of the row with this number among those that are told.
@@ -99,7 +116,9 @@ impl<'a> Hops<'a> {
         let mut attack = None;
         // Each step leads to an earlier transmission.
         for _ in 0..self.rows.len() {
-            attack = attack.or_else(|| self.attacks.get(&self.part(at)).copied());
+            if !self.attacks.is_empty() {
+                attack = attack.or_else(|| self.attacks.get(&self.part(at)).copied());
+            }
             match self.rows[at].origins.iter().find_map(|frame| self.before(at, *frame)) {
                 Some(before) => at = before,
                 None => break,

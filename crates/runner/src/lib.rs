@@ -66,7 +66,8 @@ pub use self::latency::simulated_latencies;
 pub use self::measure::{CanPlaceName, LiveOptions, MeasureError, agent_main, agent_main_with, measure};
 pub use self::meta::{describe, versions};
 pub use self::offered::overloads;
-pub use self::simulate::{Simulated, fingerprint, simulate, simulate_followed, tally};
+pub use self::record::Span;
+pub use self::simulate::{Simulated, fingerprint, simulate, simulate_folded, simulate_followed, tally};
 pub use self::suite_cost::{SuiteCostRow, SuiteCostTable, suite_cost};
 pub use self::trace::{TRACE_LEN_MAX, TraceError, TraceWindow, simulate_traced};
 

@@ -17,13 +17,11 @@ use chronoseal_wire::{udp, virtual_link};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::dues::Dues;
 use crate::facts;
-use crate::group::leave_out_removed;
 use crate::offered::overloads;
 use crate::record::Waits;
 use crate::traffic::PlanTraffic;
-use crate::ways::Ways;
+use crate::ways::Open;
 use crate::{Run, describe};
 
 /// Frames of a live run are made ready this much before their slot, so that waking up is no part of their lateness.
@@ -218,8 +216,7 @@ pub fn measure(
     let mut rows = outcome.rows;
     // What is worked out once for all of them says nothing of what one of them would have to compute.
     rows.work.retain(|row| shared.binary_search(&row.node).is_err());
-    Ways::of(prepared).settle(plan, Dues::new(prepared), &mut rows);
-    leave_out_removed(plan, &mut rows);
+    Open::new(prepared).settle_all(&mut rows);
     mark_held_up(&mut rows);
     let describers = prepared.describers();
     rows.captures.retain(|row| {

@@ -1,6 +1,9 @@
 //! Turns what happens in the simulator into the rows of a run, whatever its segments are.
 
-use std::collections::BTreeMap;
+mod ends;
+mod handed;
+
+use std::collections::{BTreeMap, VecDeque};
 
 use chronoseal_catalog::{Describe, Description, Prepared, SegmentTime};
 use chronoseal_core::{
@@ -8,21 +11,68 @@ use chronoseal_core::{
 };
 use chronoseal_media::medium::FrameLabel;
 use chronoseal_media::topology::Topology;
-use chronoseal_plan::Plan;
+use chronoseal_media::watch::Passing;
+use chronoseal_plan::{Plan, StreamPlan};
 use chronoseal_results::rows::{
     CaptureRow, Direction, EventRow, FrameRow, HopRow, OnWayRow, Outcome, OwedRow, RunRows, WorkRow,
 };
+use chronoseal_results::{Fold, RunMeta, RunSummary};
 use chronoseal_sim::{FrameContext, Observer};
 
-use crate::dues::Dues;
+use self::handed::Handed;
 use crate::facts::{self, Strangers};
-use crate::group::leave_out_removed;
 use crate::messages::{About, Begun, Messages};
 use crate::precision::Precision;
-use crate::ways::{Ways, open_row};
+use crate::ways::Open;
 
-/// Keeps every row.
-pub(crate) struct Recorder {
+/// What is kept of the rows of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Keep {
+    /// All of them, and with `capture` every frame too.
+    All {
+        /// Keep frames.
+        capture: bool,
+    },
+    /// None: rows are forgotten when their frames have ended and are counted.
+    Counts(Span),
+}
+
+/// How much happens before rows are settled that are not kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// At least so many rows.
+    pub rows: usize,
+    /// For at least so long. All that becomes of a frame is told within two spans, or it is known to be open.
+    pub time: Duration,
+}
+
+impl Span {
+    /// Long enough for a plan.
+    pub fn of(plan: &Plan) -> Self {
+        let own =
+            |stream: &StreamPlan| stream.deadlines.iter().map(|(_, deadline)| *deadline).chain(stream.deadline).max();
+        let deadline = plan.streams.iter().filter_map(own).max().unwrap_or(Duration::ZERO);
+        Self { rows: 1 << 13, time: Duration::from_s(1).max(deadline * 2) }
+    }
+}
+
+/// Who watches a run beside the recorder, and is told which frames have ended.
+pub(crate) trait Follow: Observer {
+    /// Frames have ended; `ready_ns` says when start-up was over for each stream, as far as is known. What was told before `forget` is
+    /// asked for no more.
+    fn ended(&mut self, frames: &[FrameRow], ready_ns: &[i64], forget: SimTime) {
+        let _ = (frames, ready_ns, forget);
+    }
+}
+
+impl Follow for () {}
+
+/// Spans for which the serial numbers of frames are known after they were handed over.
+const SERIAL_SPANS: usize = 16;
+
+/// Makes rows of what happens and folds them into the summary; keeps them if they are stored.
+pub(crate) struct Recorder<'p, W = ()> {
+    watcher: W,
     /// By segment.
     describers: Vec<Box<dyn Describe>>,
     /// By segment.
@@ -30,24 +80,23 @@ pub(crate) struct Recorder {
     waits: Waits,
     /// The first of the nodes that segments are made of.
     first_own: NodeId,
+    keep: Keep,
     /// Whether frames are kept for a capture file.
     capture: bool,
+    /// What is kept.
     rows: RunRows,
+    fold: Box<Fold>,
+    open: Box<Open<'p>>,
     /// Serial number of the frame captured last on its way in, so that a multicast is captured there once.
     captured: Option<u64>,
-    /// When each frame of a stream that is to be accounted for was handed to its segment, in order.
-    sent: BTreeMap<StreamId, Vec<SimTime>>,
-    /// How many of a stream's frames became of something at a node.
-    ended: BTreeMap<(StreamId, NodeId), usize>,
+    handed: Handed,
     /// By segment.
     strangers: Vec<Strangers>,
     precision: Precision,
-    ways: Ways,
-    dues: Dues,
     messages: Messages,
-    /// Messages of which a segment threw a later frame away, and why.
-    cut_short: BTreeMap<(StreamId, u64), DiscardReason>,
-    /// Inputs of gateways that a frame came from, by serial number, until somebody has it.
+    /// Messages of which a segment threw a later frame away, why, and when.
+    cut_short: BTreeMap<(StreamId, u64), (DiscardReason, SimTime)>,
+    /// Inputs of gateways that a frame came from, by serial number.
     origins: BTreeMap<u64, Vec<u64>>,
     /// What is in frames with PDUs of several streams, by serial number.
     parts: BTreeMap<u64, Vec<FramePart>>,
@@ -55,6 +104,10 @@ pub(crate) struct Recorder {
     untold: BTreeMap<(NodeId, u64), Untold>,
     /// How many PDUs of a stream in a frame a node has told of.
     parts_told: BTreeMap<(u64, NodeId, StreamId), usize>,
+    /// When the last spans were over, and the last serial number then.
+    over: VecDeque<(SimTime, u64)>,
+    /// The last serial number.
+    serial: u64,
 }
 
 /// A frame that a node took.
@@ -82,46 +135,89 @@ impl Waits {
     }
 }
 
-impl Recorder {
-    /// An empty record.
-    pub(crate) fn new(prepared: &Prepared<'_>, capture: bool) -> Self {
+impl<'p, W: Follow> Recorder<'p, W> {
+    /// An empty record of a run that is described by `meta`.
+    pub(crate) fn new(prepared: &Prepared<'p>, meta: &RunMeta, keep: Keep, watcher: W) -> Self {
         let plan = prepared.plan();
         Self {
+            watcher,
             describers: prepared.describers(),
             times: prepared.times(),
             waits: Waits::of(plan),
             first_own: NodeId(plan.node_ids().count() as u16),
-            capture,
+            keep,
+            capture: matches!(keep, Keep::All { capture: true }),
             rows: RunRows::default(),
+            fold: Box::new(Fold::new(meta)),
+            open: Box::new(Open::new(prepared)),
             captured: None,
-            sent: BTreeMap::new(),
-            ended: BTreeMap::new(),
+            handed: Handed::default(),
             strangers: vec![Strangers::default(); plan.segments.len()],
             precision: Precision::new(prepared),
-            ways: Ways::of(prepared),
-            dues: Dues::new(prepared),
             messages: Messages::default(),
             cut_short: BTreeMap::new(),
             origins: BTreeMap::new(),
             parts: BTreeMap::new(),
             untold: BTreeMap::new(),
             parts_told: BTreeMap::new(),
+            over: VecDeque::new(),
+            serial: 0,
         }
     }
 
-    /// The rows, when the run is over.
-    pub(crate) fn into_rows(mut self, plan: &Plan, topology: &Topology) -> RunRows {
+    /// What the run came to, the rows that are kept, and who watched, when the run is over.
+    pub(crate) fn finish(mut self, plan: &Plan, topology: &Topology, is_whole: bool) -> (RunSummary, RunRows, W) {
         self.half_received();
         self.lost_in_restarts(plan);
         self.unaccounted(plan);
-        self.ways.settle(plan, self.dues, &mut self.rows);
-        leave_out_removed(plan, &mut self.rows);
+        self.open.settling_hops(true).iter().for_each(|hop| self.fold.hop(hop));
+        let frames = self.open.settle(self.open.last(), true);
+        frames.iter().for_each(|row| self.fold.frame(row));
         for (id, strangers) in plan.segment_ids().zip(self.strangers) {
             let mut counted = topology.series_of(id.0);
             counted.extend(self.precision.series(id.index()));
             self.rows.segments.extend(facts::series(id, counted, strangers));
         }
-        self.rows
+        self.rows.absences = self.open.absences();
+        self.rows.owed = std::mem::take(&mut self.open.owed);
+        self.rows.on_way = std::mem::take(&mut self.open.on_way);
+        self.rows.interrupted = !is_whole;
+        let summary = self.fold.finish(!is_whole, &self.rows);
+        let ready_ns: Vec<i64> = summary.streams.iter().map(|stream| stream.ready_ns).collect();
+        self.watcher.ended(&frames, &ready_ns, SimTime::MAX);
+        match self.keep {
+            Keep::All { .. } => (self.rows.frames, self.rows.hops) = (frames, self.open.hops.rows),
+            Keep::Counts(_) => self.rows.is_counted_only = true,
+        }
+        (summary, self.rows, self.watcher)
+    }
+
+    /// Settles what has ended if enough has been told since this was done last.
+    fn settle(&mut self, now: SimTime) {
+        let Keep::Counts(span) = self.keep else { return };
+        let (since, _) = self.over.back().copied().unwrap_or((SimTime::ZERO, 0));
+        if self.open.fresh() < span.rows || now - since < span.time {
+            return;
+        }
+        self.open.settling_hops(false).iter().for_each(|hop| self.fold.hop(hop));
+        let frames = self.open.settle(now, false);
+        self.fold.set_absences(&self.open.absences());
+        frames.iter().for_each(|row| self.fold.frame(row));
+        self.fold.settle(now);
+        let before =
+            |spans: usize| self.over.len().checked_sub(spans).map_or(SimTime::ZERO, |place| self.over[place].0);
+        self.watcher.ended(&frames, self.fold.ready_ns(), before(3));
+        let old = before(2);
+        self.cut_short.retain(|_, (_, at)| *at >= old);
+        self.handed.forget_ended(self.open.plan());
+        if self.over.len() == SERIAL_SPANS
+            && let Some((_, old)) = self.over.pop_front()
+        {
+            self.origins = self.origins.split_off(&old);
+            self.parts = self.parts.split_off(&old);
+            self.parts_told = self.parts_told.split_off(&(old, NodeId(0), StreamId(0)));
+        }
+        self.over.push_back((now, self.serial));
     }
 
     fn describer(&self, segment: u16) -> &dyn Describe {
@@ -138,113 +234,6 @@ impl Recorder {
         self.times[segment].describe(&*self.describers[segment], frame.bytes, sent_at)
     }
 
-    /// A row for each message of which a receiver still waits for the rest.
-    fn half_received(&mut self) {
-        for ((stream, node), Begun { label, bytes, sequence }) in std::mem::take(&mut self.messages).into_open() {
-            if self.ways.is_relayed(stream) {
-                continue;
-            }
-            let frame = FrameContext { bytes: &bytes, label: &label, departed_at: None, received_at: None };
-            let described = self.described(&frame, label.sent_at);
-            if label.attack.is_none() {
-                *self.ended.entry((stream, node)).or_default() += 1;
-            }
-            let (sender, sequence) = (sender(&frame, described.sender), described.sequence.unwrap_or(sequence));
-            let outcome = self.cut_short.get(&(stream, sequence)).copied().map_or(Outcome::Missing, Outcome::Discarded);
-            self.rows.frames.push(FrameRow {
-                attack: label.attack,
-                len: bytes.len() as u32,
-                sent_at: Some(label.sent_at),
-                ..open_row(stream, sequence, sender, node, described.cycle_start, outcome)
-            });
-        }
-    }
-
-    /// What nodes had taken and lost when they started anew: a row for each frame of a stream that no gateway carries on.
-    fn lost_in_restarts(&mut self, plan: &Plan) {
-        let last = self.rows.events.last().map_or(SimTime::ZERO, |row| row.time);
-        for ((node, serial), Untold { at, label, bytes, departed_at, received_at }) in std::mem::take(&mut self.untold)
-        {
-            if !self.ways.has_restarted(node, last.max(at)) {
-                continue;
-            }
-            for row in self.parts_on_way(serial).into_iter().flatten() {
-                self.ways.take_in_vain(row.stream, row.sequence, row.sent_at, node);
-            }
-            let frame = FrameContext { bytes: &bytes, label: &label, departed_at, received_at };
-            let described = self.described(&frame, label.sent_at);
-            if self.ways.is_relayed(described.stream) {
-                self.ways.take_in_vain(described.stream, described.sequence, label.sent_at, node);
-            } else if plan.streams[described.stream.index()].receivers.contains(&node) && self.part(&frame).is_first() {
-                *self.ended.entry((described.stream, node)).or_default() += 1;
-                let (sender, sequence) = (sender(&frame, described.sender), described.sequence.unwrap_or_default());
-                let outcome = Outcome::Discarded(DiscardReason::Restarted);
-                self.rows.frames.push(FrameRow {
-                    len: bytes.len() as u32,
-                    slot_start: described.slot_start,
-                    sent_at: Some(label.sent_at),
-                    departed_at,
-                    received_at: received_at.or(Some(at)),
-                    ..open_row(described.stream, sequence, sender, node, described.cycle_start, outcome)
-                });
-            }
-        }
-    }
-
-    /// Keeps a frame that its node may lose, until the node tells of it.
-    fn take_before_restart(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
-        let FrameContext { bytes, label, departed_at, received_at } = frame;
-        let stream = self.describer(label.segment).stream_of(bytes);
-        let is_its = self.waits.segment(stream, node).is_some();
-        if let Some(serial) = label.serial.filter(|_| is_its && label.attack.is_none()) {
-            let untold = Untold { at, label: *label, bytes: bytes.to_vec(), departed_at, received_at };
-            self.untold.insert((node, serial), untold);
-        }
-    }
-
-    /// The PDUs in a frame, if it holds those of several streams.
-    fn parts_on_way(&self, serial: u64) -> Option<Vec<OnWayRow>> {
-        let on_way = |part: &FramePart| {
-            let mut hops =
-                self.rows.hops.iter().filter(|hop| Some(hop.frame) == part.origin && hop.stream == part.stream);
-            let hop = hops.next_back()?;
-            Some(OnWayRow { stream: hop.stream, sequence: Some(hop.sequence), sent_at: hop.sent_at? })
-        };
-        Some(self.parts.get(&serial)?.iter().filter_map(on_way).collect())
-    }
-
-    /// A row for each frame that was handed to a segment and never seen again. A sender's frames of one stream reach each
-    /// receiver in their order, so they are the last ones.
-    fn unaccounted(&mut self, plan: &Plan) {
-        for (stream, sent) in &self.sent {
-            let known = &plan.streams[stream.index()];
-            for receiver in &known.receivers {
-                let ended = self.ended.get(&(*stream, *receiver)).copied().unwrap_or(0).min(sent.len());
-                for (sequence, sent_at) in sent.iter().enumerate().skip(ended) {
-                    self.rows.frames.push(FrameRow {
-                        stream: *stream,
-                        sequence: sequence as u64,
-                        sender: known.sender,
-                        at: *receiver,
-                        attack: None,
-                        len: known.hops.first().map_or(0, |hop| plan.secured_len(known, hop)),
-                        cycle_start: *sent_at,
-                        slot_start: None,
-                        sent_at: Some(*sent_at),
-                        arrived_at: None,
-                        departed_at: None,
-                        received_at: None,
-                        due_at: None,
-                        accepted_at: None,
-                        outcome: Outcome::Unaccounted,
-                        stalled: false,
-                        lost_for: None,
-                    });
-                }
-            }
-        }
-    }
-
     fn frame_row(&mut self, at: SimTime, node: NodeId, event: &Event, frame: FrameContext<'_>) {
         let described = self.described(&frame, frame.label.sent_at);
         let describer = self.describer(frame.label.segment);
@@ -252,17 +241,17 @@ impl Recorder {
         if !describer.is_for(described.stream, node) {
             return;
         }
-        if self.ways.is_in(event.stream, described.stream) {
+        if self.open.ways.is_in(event.stream, described.stream) {
             return self.part_row(at, node, event, frame);
         }
         let is_copy = event.kind == EventKind::Discarded(DiscardReason::CopyEliminated);
-        if frame.label.attack.is_none() && !is_copy && self.sent.contains_key(&described.stream) {
-            *self.ended.entry((described.stream, node)).or_default() += 1;
+        if frame.label.attack.is_none() && !is_copy {
+            self.handed.end(described.stream, node);
         }
         let is_after =
             |at: Option<SimTime>, limit: Option<SimTime>| at.zip(limit).is_some_and(|(at, limit)| at > limit);
         let mut sequence = described.sequence.unwrap_or(event.sequence);
-        if self.ways.is_relayed(described.stream) {
+        if self.open.ways.is_relayed(described.stream) {
             if matches!(event.kind, EventKind::Delivered | EventKind::Relayed) {
                 // What the receiver found under the tag, whatever stands in a header that no tag covers.
                 sequence = event.sequence;
@@ -270,7 +259,7 @@ impl Recorder {
             let origins = frame.label.serial.and_then(|serial| self.origins.get(&serial)).cloned().unwrap_or_default();
             self.hop_row(at, node, (described.stream, sequence), origins, frame);
         }
-        let cut_short = self.cut_short.get(&(event.stream, event.sequence)).copied();
+        let cut_short = self.cut_short.get(&(event.stream, event.sequence)).map(|(reason, _)| *reason);
         let outcome = match event.kind {
             // Its receiver waited in vain for what a segment had thrown away.
             EventKind::Discarded(DiscardReason::FrameMissing) if cut_short.is_some() => {
@@ -285,7 +274,7 @@ impl Recorder {
             true => Some(at),
             false => frame.received_at.or((node < self.first_own).then_some(at)),
         };
-        self.rows.frames.push(FrameRow {
+        self.open.frame(FrameRow {
             stream: described.stream,
             sequence,
             sender: sender(&frame, described.sender),
@@ -316,10 +305,11 @@ impl Recorder {
         let origins = part.and_then(|part| part.origin).into_iter().collect();
         self.hop_row(at, node, (event.stream, event.sequence), origins, frame);
         let attack = part.and_then(|part| part.attack).or(frame.label.attack);
-        let sender = if attack.is_some() { frame.label.sender } else { self.ways.sender(event.stream).unwrap_or(node) };
+        let sender =
+            if attack.is_some() { frame.label.sender } else { self.open.ways.sender(event.stream).unwrap_or(node) };
         let described = self.described(&frame, frame.label.sent_at);
         let is_shared = self.describer(frame.label.segment).is_shared();
-        self.rows.frames.push(FrameRow {
+        self.open.frame(FrameRow {
             attack,
             len: frame.bytes.len() as u32,
             sent_at: Some(frame.label.sent_at),
@@ -327,7 +317,7 @@ impl Recorder {
             departed_at: frame.departed_at,
             received_at: if described.is_received_when_checked { Some(at) } else { frame.received_at.or(Some(at)) },
             accepted_at: accepted_at(at, event),
-            ..open_row(event.stream, event.sequence, sender, node, described.cycle_start, outcome_of(event))
+            ..FrameRow::open(event.stream, event.sequence, sender, node, described.cycle_start, outcome_of(event))
         });
     }
 
@@ -341,7 +331,7 @@ impl Recorder {
         frame: FrameContext<'_>,
     ) {
         let Some(serial) = frame.label.serial else { return };
-        self.rows.hops.push(HopRow {
+        self.open.hops.push(HopRow {
             stream,
             sequence,
             segment: frame.label.segment,
@@ -411,11 +401,18 @@ fn sender(frame: &FrameContext<'_>, of_stream: Option<NodeId>) -> NodeId {
     }
 }
 
-impl Observer for Recorder {
+impl<W: Follow> Observer for Recorder<'_, W> {
+    const WATCHES_LINES: bool = W::WATCHES_LINES;
     const WATCHES_INPUTS: bool = true;
 
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
-        self.rows.events.push(EventRow { time: at, node, event: *event });
+        self.watcher.event(at, node, event, frame);
+        let row = EventRow { time: at, node, event: *event };
+        self.fold.event(&row);
+        self.open.event(&row);
+        if let Keep::All { .. } = self.keep {
+            self.rows.events.push(row);
+        }
         self.precision.tell(at, node, event);
         self.times.iter_mut().for_each(|time| time.tell(at, node, event));
         if let Some(serial) = frame.as_ref().and_then(|frame| frame.label.serial).filter(|_| !self.untold.is_empty()) {
@@ -426,7 +423,7 @@ impl Observer for Recorder {
             && self.describer(frame.label.segment).overtakes()
             && !self.part(frame).is_first()
         {
-            self.cut_short.entry((event.stream, event.sequence)).or_insert(reason);
+            self.cut_short.entry((event.stream, event.sequence)).or_insert((reason, at));
         }
         let about = self.messages.about(&self.describers, node, event, frame.as_ref());
         let event = &match &about {
@@ -444,15 +441,15 @@ impl Observer for Recorder {
         match (event.kind, told) {
             // One of no stream has no way that could be told later.
             (EventKind::Discarded(reason), _)
-                if event.stream == StreamId::NONE && self.ways.is_loss_at_gateway(node, event) =>
+                if event.stream == StreamId::NONE && self.open.ways.is_loss_at_gateway(node, event) =>
             {
                 let outcome = Outcome::Discarded(reason);
-                self.rows.frames.push(open_row(event.stream, event.sequence, node, node, at, outcome));
+                self.open.frame(FrameRow::open(event.stream, event.sequence, node, node, at, outcome));
             }
             // These are told of frames of streams that gateways carry on when all is known of them.
-            (EventKind::Discarded(_), _) if self.ways.is_loss_at_gateway(node, event) => {}
-            (EventKind::Missing, _) if self.ways.is_relayed(event.stream) => {}
-            (EventKind::Discarded(_), _) if self.ways.is_refused_by_sender(node, event) => {}
+            (EventKind::Discarded(_), _) if self.open.ways.is_loss_at_gateway(node, event) => {}
+            (EventKind::Missing, _) if self.open.ways.is_relayed(event.stream) => {}
+            (EventKind::Discarded(_), _) if self.open.ways.is_refused_by_sender(node, event) => {}
             (EventKind::Delivered | EventKind::Relayed | EventKind::Discarded(_), Some(frame)) => {
                 self.frame_row(at, node, event, frame);
             }
@@ -467,7 +464,7 @@ impl Observer for Recorder {
                 let told = missing_row(&self.waits, &row, |segment| {
                     times[segment].missing(&*describers[segment], (event.stream, event.sequence), at)
                 });
-                self.rows.frames.extend(told);
+                told.into_iter().for_each(|row| self.open.frame(row));
             }
             _ => {}
         }
@@ -491,26 +488,30 @@ impl Observer for Recorder {
         {
             self.capture(node, Some(event), frame);
         }
+        self.settle(at);
     }
 
     fn owed(&mut self, node: NodeId, stream: StreamId, due_at: SimTime) {
-        self.rows.owed.push(OwedRow { node, stream, due_at });
+        self.watcher.owed(node, stream, due_at);
+        self.open.owed.push(OwedRow { node, stream, due_at });
     }
 
     fn on_way(&mut self, frame: FrameContext<'_>) {
+        self.watcher.on_way(frame);
         let described = self.describer(frame.label.segment).stream_of(frame.bytes);
         if let Some(parts) = frame.label.serial.and_then(|serial| self.parts_on_way(serial)) {
-            self.rows.on_way.extend(parts);
+            self.open.on_way.extend(parts);
         } else if described != StreamId::NONE && frame.label.attack.is_none() && self.part(&frame).is_first() {
             let sent_at = frame.label.sent_at;
             let described = self.described(&frame, sent_at);
             let (stream, sequence) = (described.stream, described.sequence);
-            self.rows.on_way.push(OnWayRow { stream, sequence, sent_at });
+            self.open.on_way.push(OnWayRow { stream, sequence, sent_at });
         }
     }
 
     fn taken(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
-        if self.ways.may_lose(node, at) {
+        self.watcher.taken(at, node, frame);
+        if self.open.ways.may_lose(node, at) {
             self.take_before_restart(at, node, frame);
         }
         let is_shared = || self.describer(frame.label.segment).is_shared();
@@ -520,14 +521,18 @@ impl Observer for Recorder {
     }
 
     fn came_from(&mut self, serial: u64, origins: &[u64]) {
+        self.watcher.came_from(serial, origins);
         self.origins.insert(serial, origins.to_vec());
     }
 
     fn contains(&mut self, serial: u64, parts: &[FramePart]) {
+        self.watcher.contains(serial, parts);
         self.parts.insert(serial, parts.to_vec());
     }
 
     fn transmit(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        self.watcher.transmit(at, node, frame);
+        self.serial = self.serial.max(frame.label.serial.unwrap_or(0));
         let segment = frame.label.segment;
         let describer = self.describer(segment);
         let stream = describer.stream_of(frame.bytes);
@@ -535,27 +540,28 @@ impl Observer for Recorder {
             return;
         }
         let (bytes, is_accounted) = (describer.payload_len(frame.bytes), describer.is_accounted(stream));
-        if self.ways.is_relayed(stream) {
-            if frame.label.attack.is_none() && self.ways.begins_at(stream, node) {
+        if self.open.ways.is_relayed(stream) {
+            if frame.label.attack.is_none() && self.open.ways.begins_at(stream, node) {
                 let described = self.described(&frame, at);
-                self.ways.begin(stream, described.sequence, at);
+                self.open.begin(stream, described.sequence, at);
             }
             return;
         }
         if frame.label.attack.is_some() {
             return;
         }
-        self.dues.leave(at, node, stream);
+        self.open.dues.leave(at, node, stream);
         if stream == StreamId::NONE {
             let strangers = &mut self.strangers[usize::from(segment)];
             strangers.frames += 1;
             strangers.bytes += bytes;
         } else if is_accounted {
-            self.sent.entry(stream).or_default().push(at);
+            self.handed.hand_over(stream, at);
         }
     }
 
     fn carried(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        self.watcher.carried(at, node, frame);
         if !self.capture {
             return;
         }
@@ -572,8 +578,20 @@ impl Observer for Recorder {
     }
 
     fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
+        self.watcher.work(at, node, work, cost);
         let row = WorkRow { time: at, node, operation: work.operation.0, len: work.len, duration: cost };
-        self.rows.work.push(row);
+        self.fold.work(&row);
+        if let Keep::All { .. } = self.keep {
+            self.rows.work.push(row);
+        }
+    }
+
+    fn passing(&mut self, passing: &Passing) {
+        self.watcher.passing(passing);
+    }
+
+    fn handed_over(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        self.watcher.handed_over(at, node, frame);
     }
 }
 
@@ -585,25 +603,10 @@ pub(crate) fn missing_row(
     describe: impl FnOnce(usize) -> Option<Description>,
 ) -> Option<FrameRow> {
     let described = describe(usize::from(waits.segment(row.event.stream, row.node)?))?;
-    Some(FrameRow {
-        stream: row.event.stream,
-        sequence: row.event.sequence,
-        sender: described.sender.unwrap_or(row.node),
-        at: row.node,
-        attack: None,
-        len: 0,
-        cycle_start: described.cycle_start,
-        slot_start: described.slot_start,
-        sent_at: None,
-        arrived_at: None,
-        departed_at: None,
-        received_at: None,
-        due_at: None,
-        accepted_at: None,
-        outcome: Outcome::Missing,
-        stalled: false,
-        lost_for: None,
-    })
+    let (event, sender) = (&row.event, described.sender.unwrap_or(row.node));
+    let (stream, sequence, begins_at) = (event.stream, event.sequence, described.cycle_start);
+    let missing = FrameRow::open(stream, sequence, sender, row.node, begins_at, Outcome::Missing);
+    Some(FrameRow { slot_start: described.slot_start, ..missing })
 }
 
 #[cfg(test)]

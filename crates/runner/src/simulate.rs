@@ -4,10 +4,10 @@ use chronoseal_catalog::{BuildError, Prepared};
 use chronoseal_core::SimTime;
 use chronoseal_plan::{Fidelity, Plan};
 use chronoseal_results::Engine;
-use chronoseal_sim::{Fingerprint, Finished, Observer, Tally};
+use chronoseal_sim::{Fingerprint, Finished, Tally};
 
 use crate::divide::Divider;
-use crate::record::Recorder;
+use crate::record::{Follow, Keep, Recorder, Span};
 use crate::{Run, describe};
 
 /// What a simulation gives that keeps no rows.
@@ -32,7 +32,7 @@ pub fn simulate(
     capture: bool,
     keep_going: &mut dyn FnMut(SimTime) -> bool,
 ) -> Result<Run, BuildError> {
-    Ok(simulate_watched(prepared, capture, (), keep_going)?.0)
+    Ok(simulate_watched(prepared, Keep::All { capture }, (), keep_going)?.0)
 }
 
 /// [`simulate`] that also follows each frame: its summary divides latencies step by step, and says what links were used for.
@@ -44,28 +44,43 @@ pub fn simulate_followed(
     capture: bool,
     keep_going: &mut dyn FnMut(SimTime) -> bool,
 ) -> Result<Run, BuildError> {
-    let (mut run, divider) = simulate_watched(prepared, capture, Divider::new(prepared), keep_going)?;
+    follow(prepared, Keep::All { capture }, keep_going)
+}
+
+/// [`simulate_followed`] that forgets each row when it is counted: of [`Run::rows`] there is what is known of the run as a whole.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_folded(
+    prepared: &Prepared<'_>,
+    span: Span,
+    keep_going: &mut dyn FnMut(SimTime) -> bool,
+) -> Result<Run, BuildError> {
+    follow(prepared, Keep::Counts(span), keep_going)
+}
+
+fn follow(prepared: &Prepared<'_>, keep: Keep, keep_going: &mut dyn FnMut(SimTime) -> bool) -> Result<Run, BuildError> {
+    let (mut run, divider) = simulate_watched(prepared, keep, Divider::new(prepared), keep_going)?;
     divider.finish(&mut run);
     Ok(run)
 }
 
 /// [`simulate`] with somebody else who watches.
-pub(crate) fn simulate_watched<O: Observer>(
+pub(crate) fn simulate_watched<W: Follow>(
     prepared: &Prepared<'_>,
-    capture: bool,
-    watcher: O,
+    keep: Keep,
+    watcher: W,
     keep_going: &mut dyn FnMut(SimTime) -> bool,
-) -> Result<(Run, O), BuildError> {
+) -> Result<(Run, W), BuildError> {
     let plan = prepared.plan();
-    let observer = ((new_fingerprint(plan), Recorder::new(prepared, capture)), watcher);
-    let Finished { medium, observer: ((fingerprint, recorder), watcher), is_whole, .. } =
-        chronoseal_sim::run(prepared, observer, keep_going)?;
-    let mut rows = recorder.into_rows(plan, &medium);
-    rows.interrupted = !is_whole;
     let mut meta = describe(prepared, Engine::Sim);
     meta.clock_source = "virtual".into();
-    meta.fingerprint = Some(fingerprint.finish());
-    Ok((Run::new(meta, rows), watcher))
+    let observer = (new_fingerprint(plan), Box::new(Recorder::new(prepared, &meta, keep, watcher)));
+    let Finished { medium, observer: (fingerprint, recorder), is_whole, .. } =
+        chronoseal_sim::run(prepared, observer, keep_going)?;
+    let (summary, rows, watcher) = recorder.finish(plan, &medium, is_whole);
+    (meta.interrupted, meta.fingerprint) = (!is_whole, Some(fingerprint.finish()));
+    Ok((Run { meta, summary, rows }, watcher))
 }
 
 /// Simulates a plan for counts, latencies and fingerprint alone.

@@ -12,6 +12,7 @@ mod radio;
 mod redundancy;
 mod segments;
 mod slot_clocks;
+mod spans;
 mod stamped_links;
 mod street;
 mod time_aware;

@@ -85,6 +85,48 @@ pub trait Observer {
     }
 }
 
+/// A large observer stays in its place while the engine is set up.
+impl<O: Observer> Observer for Box<O> {
+    const WATCHES_LINES: bool = O::WATCHES_LINES;
+    const WATCHES_INPUTS: bool = O::WATCHES_INPUTS;
+
+    #[inline]
+    fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
+        (**self).event(at, node, event, frame);
+    }
+    #[inline]
+    fn transmit(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        (**self).transmit(at, node, frame);
+    }
+    fn carried(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        (**self).carried(at, node, frame);
+    }
+    fn came_from(&mut self, serial: u64, origins: &[u64]) {
+        (**self).came_from(serial, origins);
+    }
+    fn contains(&mut self, serial: u64, parts: &[FramePart]) {
+        (**self).contains(serial, parts);
+    }
+    fn passing(&mut self, passing: &Passing) {
+        (**self).passing(passing);
+    }
+    fn handed_over(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        (**self).handed_over(at, node, frame);
+    }
+    fn taken(&mut self, at: SimTime, node: NodeId, frame: FrameContext<'_>) {
+        (**self).taken(at, node, frame);
+    }
+    fn owed(&mut self, node: NodeId, stream: StreamId, due_at: SimTime) {
+        (**self).owed(node, stream, due_at);
+    }
+    fn on_way(&mut self, frame: FrameContext<'_>) {
+        (**self).on_way(frame);
+    }
+    fn work(&mut self, at: SimTime, node: NodeId, work: &Work, cost: Duration) {
+        (**self).work(at, node, work, cost);
+    }
+}
+
 /// Two observers of one run.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const WATCHES_LINES: bool = A::WATCHES_LINES || B::WATCHES_LINES;

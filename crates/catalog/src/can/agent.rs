@@ -43,7 +43,7 @@ struct Build<'a> {
 }
 
 impl SuiteVisitor for Build<'_> {
-    type Output = Result<Box<dyn KeyAgent + Send>, BuildError>;
+    type Output = Agent;
 
     fn visit<S: Suite>(self) -> Self::Output {
         let Self { plan, group, id } = self;
@@ -57,19 +57,31 @@ impl SuiteVisitor for Build<'_> {
             tree,
             seed: seed(plan, PRIVATE_KEYS, id),
         };
-        if id != group.orchestrator {
-            return Ok(Box::new(Member::new(config)?));
+        // Both are large, and each has a place on the stack of its own.
+        match id == group.orchestrator {
+            false => member(config),
+            true => orchestrator(plan, group, config),
         }
-        // The orchestrator goes by its own clock, which showed this when the run began.
-        let begin = LocalTime::ZERO + plan.nodes[id.index()].clock.offset;
-        let mut orchestrator = Orchestrator::new(config)?.establishing_at(begin + group.start);
-        for change in &group.changes {
-            for operation in operations(plan, group, change) {
-                orchestrator.schedule(begin + change.at, operation)?;
-            }
-        }
-        Ok(Box::new(orchestrator))
     }
+}
+
+/// What a node hands on to its station.
+type Agent = Result<Box<dyn KeyAgent + Send>, BuildError>;
+
+fn member<S: Suite>(config: NodeConfig<S>) -> Agent {
+    Ok(Box::new(Member::new(config)?))
+}
+
+fn orchestrator<S: Suite>(plan: &Plan, group: &GroupKeyPlan, config: NodeConfig<S>) -> Agent {
+    // The orchestrator goes by its own clock, which showed this when the run began.
+    let begin = LocalTime::ZERO + plan.nodes[group.orchestrator.index()].clock.offset;
+    let mut orchestrator = Orchestrator::new(config)?.establishing_at(begin + group.start);
+    for change in &group.changes {
+        for operation in operations(plan, group, change) {
+            orchestrator.schedule(begin + change.at, operation)?;
+        }
+    }
+    Ok(Box::new(orchestrator))
 }
 
 /// What the orchestrator is asked to do for a change.

@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use chronoseal_core::{Duration, MessagePart, NodeId, SimTime, StreamId};
 use chronoseal_frameauth::secoc;
 use chronoseal_plan::{Can, CanHop};
+use chronoseal_wire::can::CanFrameView;
 use chronoseal_wire::can::iso_tp::Pdu;
-use chronoseal_wire::can::{CanFrameView, CanId};
+
+use chronoseal_nodes::ById;
 
 use crate::{Describe, Description};
 
 /// Describes the frames of one segment.
 #[derive(Clone, Debug)]
 pub(super) struct Describer {
-    by_id: BTreeMap<CanId, Known>,
-    /// Numbers of periodic messages.
+    by_id: ById<Known>,
+    /// Numbers of periodic messages, in order.
     messages: Vec<StreamId>,
     /// Numbers of replayed recordings.
     recordings: Vec<StreamId>,
@@ -66,16 +68,18 @@ impl Describer {
                 CanHop::Recording(_) => {}
             }
         }
+        let mut messages: Vec<StreamId> = view.messages().map(|message| message.stream_id).collect();
+        messages.sort_unstable();
         Self {
-            by_id,
-            messages: view.messages().map(|message| message.stream_id).collect(),
+            by_id: by_id.into_iter().collect(),
+            messages,
             recordings: view.recordings().map(|(id, ..)| id).collect(),
             relayed: view.synchronisation().filter(|(_, stream, ..)| stream.is_relayed()).map(|(id, ..)| id),
         }
     }
 
     fn known(&self, bytes: &[u8]) -> Option<Known> {
-        self.by_id.get(&CanFrameView::new_checked(bytes).ok()?.id()).copied()
+        self.by_id.get(CanFrameView::new_checked(bytes).ok()?.id()).copied()
     }
 }
 
@@ -86,7 +90,7 @@ impl Describe for Describer {
 
     fn part(&self, bytes: &[u8]) -> MessagePart {
         let Ok(view) = CanFrameView::new_checked(bytes) else { return MessagePart::Whole };
-        match self.by_id.get(&view.id()).map(|known| known.role) {
+        match self.by_id.get(view.id()).map(|known| known.role) {
             None | Some(Role::Messages) => MessagePart::Whole,
             Some(Role::FlowControl) => MessagePart::Answers,
             Some(Role::Pieces) => match Pdu::parse(view.data(), None) {
@@ -129,6 +133,6 @@ impl Describe for Describer {
     }
 
     fn is_accounted(&self, stream: StreamId) -> bool {
-        self.messages.contains(&stream)
+        self.messages.binary_search(&stream).is_ok()
     }
 }

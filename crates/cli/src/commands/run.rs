@@ -14,7 +14,8 @@ use chronoseal_report::{Document, RunView, html, pair_report, run_report};
 use chronoseal_results::disk::Filling;
 use chronoseal_results::store;
 use chronoseal_runner::{
-    CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, measure, overloads, simulate_followed,
+    CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Span, measure, overloads, simulate_folded,
+    simulate_followed,
 };
 use chronoseal_scenario::Scenario;
 use chronoseal_testbed::{Placement, cost, interrupt};
@@ -122,7 +123,7 @@ fn seed_set(seed: Option<u64>) -> Vec<(String, String)> {
     seed.map(|seed| ("seed".to_owned(), seed.to_string())).into_iter().collect()
 }
 
-/// A run with every row kept, and where it is stored.
+/// A run, and where it is stored.
 struct Ran {
     run: FinishedRun,
     /// Processor time of this process `[s]`.
@@ -171,7 +172,7 @@ fn every_engine(
     Ok(all)
 }
 
-/// One run with every row kept.
+/// One run.
 fn one(
     scenario: &Scenario,
     prepared: &Prepared<'_>,
@@ -189,7 +190,12 @@ fn one(
         return traced::traced(prepared, options, file, printer, stop);
     }
     let mut go_on = progress(scenario.plan.duration, "simulating", printer, stop);
-    Ok(simulate_followed(prepared, options.capture, &mut go_on)?)
+    // What nobody stores and nothing is set beside is counted as it comes.
+    let run = match options.no_store && options.engine == EngineName::Sim {
+        true => simulate_folded(prepared, Span::of(&scenario.plan), &mut go_on)?,
+        false => simulate_followed(prepared, options.capture, &mut go_on)?,
+    };
+    Ok(run)
 }
 
 fn live_options(options: &Run) -> LiveOptions {

@@ -1,13 +1,13 @@
 //! What a station sends and receives beside its key exchange.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use chronoseal_core::{
     Command, DiscardReason, Event, EventKind, LocalTime, NodeBase, Output, Priority, StreamId, Transmit,
 };
 use chronoseal_crypto::symmetric::Key128;
 use chronoseal_frameauth::Moment;
-use chronoseal_wire::can::{CanFrame, CanFrameView, CanId, Dlc};
+use chronoseal_wire::can::{CanFrame, CanFrameView, Dlc};
 
 use super::config::{BridgeConfig, StationConfig};
 use super::listener::{Listener, discard};
@@ -17,6 +17,7 @@ use super::segmented::{Message, Next, Origin, Segmented};
 use super::synchronisation::{Due, Synchronisation};
 use super::talker::Talker;
 use super::{PORT, transmit};
+use crate::by_id::ById;
 use crate::by_time::ByTime;
 use crate::container::Containers;
 use crate::gateway::Pdu;
@@ -73,7 +74,7 @@ pub(super) struct Application {
     listeners: Vec<Listener>,
     /// When each listener has waited too long, if it looks after that.
     waiting: ByTime,
-    by_id: BTreeMap<CanId, Addressee>,
+    by_id: ById<Addressee>,
     containers: Containers,
     replays: Vec<Replay>,
     synchronisation: Option<Synchronisation>,
@@ -179,7 +180,7 @@ impl Application {
         if self.bridge.takes(view.id()) {
             self.handed.push_back(Pdu::of_frame(bytes, false));
         }
-        let Some(&addressee) = self.by_id.get(&view.id()) else { return };
+        let Some(&addressee) = self.by_id.get(view.id()) else { return };
         if self.received.len() == RECEIVED_MAX {
             self.base.push(discard(DiscardReason::QueueFull, self.stream_of(addressee), 0));
             return;

@@ -21,6 +21,7 @@ fn stream_of(name: &str, p50_us: f64, p99_us: f64, lost: u64) -> StreamSummary {
         p99_ns: Some(ns(p99_us)),
         p999_ns: None,
         max_ns: ns(p99_us) * 2,
+        is_rounded: false,
     };
     StreamSummary {
         name: name.into(),

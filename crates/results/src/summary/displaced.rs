@@ -4,53 +4,65 @@
 //! same filter, its room in the same queue, or the freshness value that its receiver had not seen yet. An attacker that holds a
 //! stream's frames in its hands says itself which of them it changed or put another in place of.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::{AttackKind, DiscardReason, EventKind, NodeId, SimTime, StoppedBy};
 
 use crate::meta::NodeRole;
-use crate::{FrameRow, Outcome, RunMeta, RunRows};
+use crate::{EventRow, FrameRow, Outcome, RunMeta};
 
-/// What attacked one stream.
+/// What attacked one stream, not long ago.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Attacks<'r> {
-    rows: Vec<&'r FrameRow>,
+pub(super) struct Attacks {
+    rows: Vec<FrameRow>,
+    /// How many of these there were when accounts were settled the last three times.
+    settled: [usize; 3],
+    /// When a receiver first took the frame of an attack for real.
+    accepted: BTreeMap<NodeId, SimTime>,
     /// When an attacker changed or replaced a frame that was in its hands.
     taken: BTreeSet<SimTime>,
     /// Attackers on the link of the stream's sender.
     on_link: BTreeSet<NodeId>,
 }
 
-impl<'r> Attacks<'r> {
-    /// The attacks on every stream of a run.
-    pub(super) fn by_stream(meta: &RunMeta, rows: &'r RunRows) -> Vec<Self> {
-        let mut all: Vec<Self> = meta.streams.iter().map(|_| Self::default()).collect();
-        for row in rows.frames.iter().filter(|row| row.attack.is_some()) {
-            if let Some(attacks) = all.get_mut(row.stream.index()) {
-                attacks.rows.push(row);
-            }
-        }
-        for (attacks, stream) in all.iter_mut().zip(&meta.streams) {
-            let is_on_link = |(_, node): &(usize, &crate::NodeMeta)| node.on_link_of == Some(stream.sender);
-            let nodes = meta.nodes.iter().enumerate().filter(is_on_link);
-            attacks.on_link = nodes.map(|(node, _)| NodeId(node as u16)).collect();
-        }
-        for row in &rows.events {
-            // Where a frame was kept back nothing took its place: it is missed or lost.
-            let EventKind::Attacked(AttackKind::Tamper | AttackKind::Replay) = row.event.kind else { continue };
-            let Some(attacks) = all.get_mut(row.event.stream.index()) else { continue };
-            // Who was taken over passes on what comes to it.
-            let is_gateway = meta.nodes.get(row.node.index()).is_some_and(|node| node.role == NodeRole::Station);
-            if is_gateway || attacks.on_link.contains(&row.node) {
-                attacks.taken.insert(row.time);
-            }
-        }
-        all
+impl Attacks {
+    /// None yet, on a stream that `sender` sends.
+    pub(super) fn new(meta: &RunMeta, sender: u16) -> Self {
+        let is_on_link = |(_, node): &(usize, &crate::NodeMeta)| node.on_link_of == Some(sender);
+        let nodes = meta.nodes.iter().enumerate().filter(is_on_link);
+        Self { on_link: nodes.map(|(node, _)| NodeId(node as u16)).collect(), ..Self::default() }
     }
 
-    /// When genuine frames were taken out of the stream, in order.
-    pub(super) fn taken(&self) -> impl Iterator<Item = SimTime> {
-        self.taken.iter().copied()
+    /// Takes in what an attacker did with the stream.
+    pub(super) fn event(&mut self, meta: &RunMeta, row: &EventRow) {
+        // Where a frame was kept back nothing took its place: it is missed or lost.
+        let EventKind::Attacked(AttackKind::Tamper | AttackKind::Replay) = row.event.kind else { return };
+        // Who was taken over passes on what comes to it.
+        let is_gateway = meta.nodes.get(row.node.index()).is_some_and(|node| node.role == NodeRole::Station);
+        if is_gateway || self.on_link.contains(&row.node) {
+            self.taken.insert(row.time);
+        }
+    }
+
+    /// Takes in the frame of an attack.
+    pub(super) fn frame(&mut self, row: &FrameRow) {
+        if let (Outcome::Delivered | Outcome::Late, Some(at)) = (row.outcome, row.received_at) {
+            let first = self.accepted.entry(row.at).or_insert(at);
+            *first = (*first).min(at);
+        }
+        self.rows.push(*row);
+    }
+
+    /// Forgets what came before accounts were settled the last time but two.
+    pub(super) fn settle(&mut self) {
+        let [first, second, third] = self.settled;
+        self.rows.drain(..first);
+        self.settled = [second - first, third - first, self.rows.len()];
+    }
+
+    /// Takes out when genuine frames were taken out of the stream, in order.
+    pub(super) fn take_taken(&mut self) -> BTreeSet<SimTime> {
+        std::mem::take(&mut self.taken)
     }
 
     /// Slots in which a receiver saw a frame of an attack.
@@ -70,8 +82,10 @@ impl<'r> Attacks<'r> {
                 .iter()
                 .any(|attack| self.on_link.contains(&attack.sender) && has_its_slot(attack, row, receivers)),
             DiscardReason::QueueFull => self.rows.iter().any(|attack| has_its_room(attack, row, receivers)),
+            // The same receiver had already taken the frame of an attack for real.
             DiscardReason::Replayed | DiscardReason::FreshnessTooOld | DiscardReason::FreshnessTooFarAhead => {
-                self.rows.iter().any(|attack| has_its_freshness(attack, row))
+                let first = self.accepted.get(&row.at);
+                first.copied().zip(row.received_at).is_some_and(|(attack, row)| attack <= row)
             }
             _ => false,
         }
@@ -99,11 +113,4 @@ fn has_its_slot(attack: &FrameRow, row: &FrameRow, receivers: &[u16]) -> bool {
 fn has_its_room(attack: &FrameRow, row: &FrameRow, receivers: &[u16]) -> bool {
     let waits = attack.arrived_at.zip(attack.departed_at).zip(row.arrived_at);
     receivers.contains(&attack.at.0) && waits.is_some_and(|((from, until), at)| from <= at && at < until)
-}
-
-/// True if the same receiver had already taken the frame of an attack for real.
-fn has_its_freshness(attack: &FrameRow, row: &FrameRow) -> bool {
-    let is_accepted = matches!(attack.outcome, Outcome::Delivered | Outcome::Late);
-    let is_before = attack.received_at.zip(row.received_at).is_some_and(|(attack, row)| attack <= row);
-    attack.at == row.at && is_accepted && is_before
 }

@@ -1,7 +1,7 @@
 //! What each segment was used for.
 
 use super::{PrecisionSummary, SegmentSummary, SeriesSummary};
-use crate::{RunMeta, RunRows, SegmentMeta, SegmentSeries};
+use crate::{RunMeta, SegmentMeta, SegmentSeries};
 
 /// The series that says how far apart the clocks of a segment were.
 pub const CLOCK_DIFFERENCE: &str = "largest difference of clocks";
@@ -9,10 +9,10 @@ pub const CLOCK_DIFFERENCE: &str = "largest difference of clocks";
 pub const CLOCK_OFFSET: &str = "largest offset from its grandmaster of ";
 
 /// A segment of the description each, with what the rows say of it.
-pub(super) fn segments(meta: &RunMeta, rows: &RunRows, passed_ns: i64) -> Vec<SegmentSummary> {
+pub(crate) fn segments(meta: &RunMeta, rows: &[SegmentSeries], passed_ns: i64) -> Vec<SegmentSummary> {
     let of_segment = |number: usize| {
         let mut found: Vec<SeriesSummary> = Vec::new();
-        for series in rows.segments.iter().filter(|series| usize::from(series.segment) == number) {
+        for series in rows.iter().filter(|series| usize::from(series.segment) == number) {
             let place = found.iter().position(|known| known.name == series.name).unwrap_or_else(|| {
                 found.push(SeriesSummary::new(series));
                 found.len() - 1

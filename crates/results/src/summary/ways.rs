@@ -2,80 +2,154 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{NodeId, SimTime};
+use chronoseal_core::{NodeId, SimTime, StreamId};
 
 use super::PartSummary;
-use crate::{Distribution, FrameRow, HopRow, RunMeta, RunRows};
+use crate::{FrameRow, HopRow, RunMeta, Samples};
 
 /// More transmissions than any way has; origins that lead in a circle end here.
 const TRANSMISSIONS_MAX: usize = 64;
 
+/// Where frames ended, by stream, receiver and time of sending.
+type Ends = BTreeMap<(StreamId, NodeId, Option<SimTime>), FrameRow>;
+
+/// Where a frame is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Node(NodeId),
+    Segment(u16),
+}
+
 /// By stream: the time in its sender, in each segment, in each node between two of them and in its receiver, in the order of the
-/// way. Empty for a stream
-/// whose frames cross one segment only. Frames of a stream that were sent before its `ready_ns` do not
+/// way. Empty for a stream whose frames cross one segment only. Frames of a stream that were sent before its `ready_ns` do not
 /// count.
-pub(super) fn parts(meta: &RunMeta, rows: &RunRows, ready_ns: &[i64]) -> Vec<Vec<PartSummary>> {
-    let mut found: Vec<Vec<(String, Vec<i64>)>> = vec![Vec::new(); meta.streams.len()];
-    if rows.hops.iter().all(|hop| hop.origins.is_empty()) {
-        return found.into_iter().map(|_| Vec::new()).collect();
+pub(super) struct Ways {
+    found: Vec<Vec<(Place, Samples)>>,
+    ready_ns: Vec<i64>,
+    /// Transmissions of the time that is not settled, and of the two before.
+    hops: [BTreeMap<(u64, NodeId), HopRow>; 3],
+    /// Where frames ended, of the same times.
+    ends: [Ends; 3],
+    /// The last transmissions of ways, in order, of the time that is not settled and of that before.
+    last: [Vec<HopRow>; 2],
+    /// By stream: it has transmissions.
+    has_hops: Vec<bool>,
+}
+
+impl Ways {
+    pub(super) fn new(meta: &RunMeta) -> Self {
+        Self {
+            found: vec![Vec::new(); meta.streams.len()],
+            ready_ns: vec![0; meta.streams.len()],
+            hops: Default::default(),
+            ends: Default::default(),
+            last: Default::default(),
+            has_hops: vec![false; meta.streams.len()],
+        }
     }
-    let key = |row: &FrameRow| (row.stream, row.at, row.sent_at);
-    let ends: BTreeMap<_, &FrameRow> = rows.frames.iter().map(|row| (key(row), row)).collect();
-    let hops: BTreeMap<(u64, NodeId), &HopRow> = rows.hops.iter().map(|hop| ((hop.frame, hop.to), hop)).collect();
-    for last in rows.hops.iter().filter(|hop| !hop.origins.is_empty()) {
-        let Some(stream) = meta.streams.get(last.stream.index()) else { continue };
-        if !stream.receivers.contains(&last.to.0) {
-            continue;
+
+    /// Takes in a transmission, before the rows of the frames that it brought.
+    pub(super) fn hop(&mut self, meta: &RunMeta, row: &HopRow) {
+        if let Some(stream) = meta.streams.get(row.stream.index()) {
+            self.has_hops[row.stream.index()] = true;
+            if !row.origins.is_empty() && stream.receivers.contains(&row.to.0) {
+                self.last[1].push(row.clone());
+            }
         }
-        let Some(way) = way(&hops, last, NodeId(stream.sender)) else { continue };
-        if way[0].sent_at.is_none_or(|at| at.since_zero().as_ns() < ready_ns[last.stream.index()]) {
-            continue;
+        self.hops[2].insert((row.frame, row.to), row.clone());
+    }
+
+    /// Takes in where a frame ended.
+    pub(super) fn frame(&mut self, row: &FrameRow) {
+        if self.has_hops.get(row.stream.index()) == Some(&true) {
+            self.ends[2].insert((row.stream, row.at, row.sent_at), *row);
         }
-        let end = ends.get(&(last.stream, last.to, way[0].sent_at)).copied();
-        for (name, ns) in times(meta, &way, end) {
-            let samples = &mut found[last.stream.index()];
-            match samples.iter_mut().find(|(known, _)| *known == name) {
+    }
+
+    /// Divides the ways that were whole when this was called before; when the run is over all.
+    pub(super) fn settle(&mut self, meta: &RunMeta, ready_ns: &[i64], is_over: bool) {
+        for ((known, ready), found) in self.ready_ns.iter_mut().zip(ready_ns).zip(&mut self.found) {
+            if ready > known {
+                found.iter_mut().for_each(|(_, samples)| samples.clear());
+            }
+            *known = *ready;
+        }
+        let mut last = std::mem::take(&mut self.last[0]);
+        if is_over {
+            last.append(&mut self.last[1]);
+        }
+        last.iter().for_each(|last| self.divide(meta, last));
+        self.last.rotate_left(1);
+        self.hops.rotate_left(1);
+        self.hops[2].clear();
+        self.ends.rotate_left(1);
+        self.ends[2].clear();
+    }
+
+    fn divide(&mut self, meta: &RunMeta, last: &HopRow) {
+        let stream = last.stream.index();
+        let Some(way) = self.way(last, NodeId(meta.streams[stream].sender)) else { return };
+        let sent_at = way[0].sent_at;
+        if sent_at.is_none_or(|at| at.since_zero().as_ns() < self.ready_ns[stream]) {
+            return;
+        }
+        let end = self.ends.iter().rev().find_map(|ends| ends.get(&(last.stream, last.to, sent_at)));
+        for (place, ns) in times(&way, end) {
+            let samples = &mut self.found[stream];
+            match samples.iter_mut().find(|(known, _)| *known == place) {
                 Some((_, samples)) => samples.push(ns),
-                None => samples.push((name, vec![ns])),
+                None => samples.push((place, Samples::from_iter([ns]))),
             }
         }
     }
-    let summed_up =
-        |(name, mut samples): (String, Vec<i64>)| Distribution::of(&mut samples).map(|time| PartSummary { name, time });
-    // A sender or a receiver that computes nothing is no part of a way.
-    let takes_time = |part: &PartSummary| part.time.max_ns > 0;
-    found.into_iter().map(|parts| parts.into_iter().filter_map(summed_up).filter(takes_time).collect()).collect()
-}
 
-/// The transmissions that led to `last`, the first of them by `sender`; `None` if one is not known.
-fn way<'r>(hops: &BTreeMap<(u64, NodeId), &'r HopRow>, last: &'r HopRow, sender: NodeId) -> Option<Vec<&'r HopRow>> {
-    let mut way = vec![last];
-    let mut current = last;
-    while current.from != sender {
-        let before = current.origins.iter().filter_map(|frame| hops.get(&(*frame, current.from)).copied());
-        // Of several frames that went into one, the stream's own; else the one that came last.
-        current = before.max_by_key(|hop| (hop.stream == last.stream, hop.received_at))?;
-        way.push(current);
-        if way.len() > TRANSMISSIONS_MAX {
-            return None;
-        }
+    fn hop_at(&self, key: (u64, NodeId)) -> Option<&HopRow> {
+        self.hops.iter().rev().find_map(|hops| hops.get(&key))
     }
-    way.reverse();
-    Some(way)
+
+    /// The transmissions that led to `last`, the first of them by `sender`; `None` if one is not known.
+    fn way<'r>(&'r self, last: &'r HopRow, sender: NodeId) -> Option<Vec<&'r HopRow>> {
+        let mut way = vec![last];
+        let mut current = last;
+        while current.from != sender {
+            let before = current.origins.iter().filter_map(|frame| self.hop_at((*frame, current.from)));
+            // Of several frames that went into one, the stream's own; else the one that came last.
+            current = before.max_by_key(|hop| (hop.stream == last.stream, hop.received_at))?;
+            way.push(current);
+            if way.len() > TRANSMISSIONS_MAX {
+                return None;
+            }
+        }
+        way.reverse();
+        Some(way)
+    }
+
+    pub(super) fn finish(self, meta: &RunMeta) -> Vec<Vec<PartSummary>> {
+        let name = |place| match place {
+            Place::Node(node) => meta.node_name(node.0),
+            Place::Segment(segment) => meta.segment_name(segment),
+        };
+        let summed_up = |parts: Vec<(Place, Samples)>| {
+            let spreads = parts.into_iter().filter_map(|(place, samples)| Some((name(place), samples.spread()?)));
+            let parts = spreads.map(|(name, time)| PartSummary { name, time });
+            // A sender or a receiver that computes nothing is no part of a way.
+            parts.filter(|part| part.time.max_ns > 0).collect()
+        };
+        self.found.into_iter().map(summed_up).collect()
+    }
 }
 
 /// What passed in the sender, in each segment, in each node between two segments and in the receiver `[ns]`.
-fn times(meta: &RunMeta, way: &[&HopRow], end: Option<&FrameRow>) -> Vec<(String, i64)> {
+fn times(way: &[&HopRow], end: Option<&FrameRow>) -> Vec<(Place, i64)> {
     let between = |from: Option<SimTime>, to: Option<SimTime>| from.zip(to).map(|(from, to)| (to - from).as_ns());
     let (Some(first), Some(last)) = (way.first(), way.last()) else { return Vec::new() };
-    let sender = end.and_then(|end| between(end.due_at, first.sent_at)).map(|ns| (meta.node_name(first.from.0), ns));
-    let receiver =
-        end.and_then(|end| between(last.received_at, end.accepted_at)).map(|ns| (meta.node_name(last.to.0), ns));
+    let sender = end.and_then(|end| between(end.due_at, first.sent_at)).map(|ns| (Place::Node(first.from), ns));
+    let receiver = end.and_then(|end| between(last.received_at, end.accepted_at)).map(|ns| (Place::Node(last.to), ns));
     let mut times = Vec::from_iter(sender);
     for (index, hop) in way.iter().enumerate() {
         let waited = index.checked_sub(1).and_then(|before| between(way[before].received_at, hop.sent_at));
-        times.extend(waited.map(|ns| (meta.node_name(hop.from.0), ns)));
-        times.extend(between(hop.sent_at, hop.received_at).map(|ns| (meta.segment_name(hop.segment), ns)));
+        times.extend(waited.map(|ns| (Place::Node(hop.from), ns)));
+        times.extend(between(hop.sent_at, hop.received_at).map(|ns| (Place::Segment(hop.segment), ns)));
     }
     times.extend(receiver);
     times

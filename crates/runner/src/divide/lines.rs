@@ -1,6 +1,6 @@
 //! What lines did with each frame: how long it waited there, behind whom, and when it was on the wire.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use chronoseal_core::{Duration, Priority, SimTime};
 use chronoseal_media::watch::{Passed, Passing};
@@ -23,16 +23,19 @@ pub(super) struct Pass {
     pub(super) behind: Duration,
     /// Between its first and its last bit it was interrupted for so long.
     pub(super) interrupted: Duration,
-    /// The next pass of the same frame, as an index; its own if there is none.
-    next: u32,
+    /// The number of the next pass of the same frame; its own if there is none.
+    next: u64,
 }
 
 /// Frames that wait, lines that are used, and what became of every frame that left.
 #[derive(Default)]
 pub(super) struct Passes {
-    passes: Vec<Pass>,
-    /// By the driver's number: the frame's last pass, if any.
-    last: Vec<Option<u32>>,
+    /// By number, from that of the first one that is not forgotten.
+    passes: VecDeque<Pass>,
+    first: u64,
+    /// By the driver's number, from that of the first frame that is not forgotten: the frame's last pass, if any.
+    last: VecDeque<Option<u64>>,
+    first_frame: u64,
     waiting: BTreeMap<(u16, u32, u64), Waiting>,
     lines: BTreeMap<(u16, u32), Use>,
 }
@@ -181,22 +184,36 @@ impl Passes {
         self.lines.iter_mut().map(|((segment, line), used)| (*segment, *line, whole(used))).collect()
     }
 
+    /// Forgets passes that were over before a time, and frames before one.
+    pub(super) fn forget(&mut self, before: SimTime, frame: u64) {
+        let old = self.passes.iter().take_while(|pass| pass.arrives_at < before).count();
+        self.passes.drain(..old);
+        self.first += old as u64;
+        let old = usize::try_from(frame.saturating_sub(self.first_frame)).unwrap_or(0).min(self.last.len());
+        self.last.drain(..old);
+        self.first_frame = self.first_frame.max(frame);
+    }
+
     fn keep(&mut self, frame: u64, pass: Pass) {
-        let Ok(place) = usize::try_from(frame) else { return };
+        let Some(place) = self.place(frame) else { return };
         if self.last.len() <= place {
             self.last.resize(place + 1, None);
         }
-        let number = self.passes.len() as u32;
-        self.passes.push(Pass { next: self.last[place].unwrap_or(number), ..pass });
+        let number = self.first + self.passes.len() as u64;
+        self.passes.push_back(Pass { next: self.last[place].unwrap_or(number), ..pass });
         self.last[place] = Some(number);
+    }
+
+    fn place(&self, frame: u64) -> Option<usize> {
+        usize::try_from(frame.checked_sub(self.first_frame)?).ok()
     }
 
     /// Every pass of a frame, the last one first.
     pub(super) fn of(&self, frame: u64) -> impl Iterator<Item = &Pass> {
-        let mut next = usize::try_from(frame).ok().and_then(|place| *self.last.get(place)?);
+        let mut next = self.place(frame).and_then(|place| *self.last.get(place)?);
         std::iter::from_fn(move || {
             let number = next?;
-            let pass = &self.passes[number as usize];
+            let pass = self.passes.get(usize::try_from(number.checked_sub(self.first)?).ok()?)?;
             next = (pass.next != number).then_some(pass.next);
             Some(pass)
         })

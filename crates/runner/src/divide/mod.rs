@@ -7,7 +7,7 @@
 mod lines;
 mod way;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use chronoseal_catalog::{Describe, Prepared, Wire};
 use chronoseal_core::{Duration, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId, Work};
@@ -15,11 +15,12 @@ use chronoseal_media::watch::Passing;
 use chronoseal_nodes::end_system::TASK;
 use chronoseal_nodes::gateway::RELAY;
 use chronoseal_results::rows::{FrameRow, Outcome};
-use chronoseal_results::{DividedLatency, DividedPart, LinkUse, PartKind, RunSummary};
+use chronoseal_results::{DividedLatency, DividedPart, LinkUse, PartKind};
 use chronoseal_sim::{FrameContext, Observer};
 
 use self::lines::Passes;
 use crate::Run;
+use crate::record::Follow;
 
 /// A frame as its driver handed it over.
 #[derive(Clone, Copy, Debug)]
@@ -45,12 +46,40 @@ struct Got {
     taken_at: SimTime,
 }
 
+/// Where a frame is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    Node(NodeId),
+    /// With whoever of the many that send its stream.
+    AnySender,
+    Wire(NodeId, NodeId),
+}
+
 /// A step of a frame: how long it took, and where.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Step {
-    pub(crate) kind: PartKind,
-    pub(crate) place: String,
-    pub(crate) time: Duration,
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Step {
+    kind: PartKind,
+    place: Place,
+    time: Duration,
+}
+
+/// The latencies of a stream at a receiver.
+#[derive(Clone, Debug)]
+struct Latency {
+    frames: u64,
+    worst_sequence: u64,
+    worst_ps: i64,
+    sum_ps: i64,
+    parts: Vec<Part>,
+}
+
+/// A part of them.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    kind: PartKind,
+    place: Place,
+    worst_ps: i64,
+    sum_ps: i64,
 }
 
 /// Remembers what happens to each frame.
@@ -59,17 +88,20 @@ pub(crate) struct Divider {
     describers: Vec<Box<dyn Describe>>,
     wires: Vec<Vec<Wire>>,
     names: Vec<String>,
+    /// By node: the first one of its name.
+    named: Vec<NodeId>,
     /// By stream: who sends it is whoever has something to say.
     sent_by_any: Vec<bool>,
     /// The first of the nodes that segments are made of.
     first_own: NodeId,
     passes: Passes,
-    /// By the driver's number.
-    sent: Vec<Option<Sent>>,
+    /// By the driver's number, from that of the first frame that is not forgotten.
+    sent: VecDeque<Option<Sent>>,
+    first: u64,
     origins: BTreeMap<u64, Vec<u64>>,
     got: BTreeMap<(u64, NodeId), Got>,
-    /// Which frames a receiver accepted at a time.
-    accepted: Vec<((StreamId, NodeId, SimTime), u64)>,
+    /// Which frames of a stream a receiver accepted, and when, in order.
+    accepted: BTreeMap<(StreamId, NodeId), VecDeque<(SimTime, u64)>>,
     /// When a host interface gave a frame to a node that has not taken it yet.
     handed: BTreeMap<(u64, NodeId), SimTime>,
     /// By node: the frame it took last, with when it was handed over, and taken.
@@ -78,6 +110,9 @@ pub(crate) struct Divider {
     work: Vec<Vec<(SimTime, SimTime, PartKind)>>,
     /// When the first frame was sent of the message that a stream has on its way on a segment.
     messages: BTreeMap<(StreamId, u16, NodeId), SimTime>,
+    /// By stream: when start-up was over, as far as is known `[ns]`.
+    ready_ns: Vec<i64>,
+    found: BTreeMap<(StreamId, NodeId), Latency>,
 }
 
 impl Divider {
@@ -85,20 +120,25 @@ impl Divider {
     pub(crate) fn new(prepared: &Prepared<'_>) -> Self {
         let plan = prepared.plan();
         let names: Vec<String> = plan.all_nodes().map(|(_, name)| name.to_owned()).collect();
+        let first = |name: &String| NodeId(names.iter().position(|known| known == name).unwrap_or(0) as u16);
         Self {
             describers: prepared.describers(),
             wires: plan.segment_ids().map(|segment| prepared.wires(segment)).collect(),
             sent_by_any: plan.streams.iter().map(|stream| stream.sent_by.is_some()).collect(),
             first_own: NodeId(plan.node_ids().count() as u16),
             passes: Passes::default(),
-            sent: Vec::new(),
+            sent: VecDeque::new(),
+            first: 0,
             origins: BTreeMap::new(),
             got: BTreeMap::new(),
-            accepted: Vec::new(),
+            accepted: BTreeMap::new(),
             handed: BTreeMap::new(),
             taken: vec![(0, None, SimTime::ZERO); names.len()],
             work: vec![Vec::new(); names.len()],
             messages: BTreeMap::new(),
+            ready_ns: vec![0; plan.streams.len()],
+            found: BTreeMap::new(),
+            named: names.iter().map(first).collect(),
             names,
         }
     }
@@ -106,7 +146,26 @@ impl Divider {
     /// Writes down what was seen, when the run is over.
     pub(crate) fn finish(mut self, run: &mut Run) {
         run.summary.links = self.links(SimTime::ZERO + Duration::from_ns(run.meta.duration_ns));
-        run.summary.divided = self.divide(&run.rows.frames, &run.summary);
+        let name = |node: NodeId| self.names.get(node.index()).map_or("", String::as_str);
+        let place = |place| match place {
+            Place::Node(node) => name(node).to_owned(),
+            Place::AnySender => "its sender".to_owned(),
+            Place::Wire(from, to) => format!("{} \u{2192} {}", name(from), name(to)),
+        };
+        let part = |part: &Part| {
+            let Part { kind, worst_ps, sum_ps, .. } = *part;
+            DividedPart { kind, place: place(part.place), worst_ps, sum_ps }
+        };
+        let latency = |((stream, receiver), latency): (&(StreamId, NodeId), &Latency)| DividedLatency {
+            stream: stream.0,
+            receiver: receiver.0,
+            frames: latency.frames,
+            worst_sequence: latency.worst_sequence,
+            worst_ps: latency.worst_ps,
+            sum_ps: latency.sum_ps,
+            parts: latency.parts.iter().filter(|part| part.sum_ps > 0).map(part).collect(),
+        };
+        run.summary.divided = self.found.iter().map(latency).collect();
     }
 
     /// How long each link was used until the end of the run.
@@ -126,23 +185,50 @@ impl Divider {
     }
 
     fn sent(&self, frame: u64) -> Option<&Sent> {
-        self.sent.get(usize::try_from(frame).ok()?)?.as_ref()
+        self.sent.get(self.place(frame)?)?.as_ref()
     }
 
-    /// The latencies of a run, by stream and receiver: of the frames that its summary takes too.
-    fn divide(mut self, rows: &[FrameRow], summary: &RunSummary) -> Vec<DividedLatency> {
-        self.accepted.sort_unstable();
-        let mut found: BTreeMap<(StreamId, NodeId), DividedLatency> = BTreeMap::new();
-        for row in rows {
-            let ready_ns = summary.streams.get(row.stream.index()).map_or(0, |stream| stream.ready_ns);
+    /// Where a frame is kept, if it is not forgotten.
+    fn place(&self, frame: u64) -> Option<usize> {
+        usize::try_from(frame.checked_sub(self.first)?).ok()
+    }
+
+    /// Forgets what was told before a time.
+    fn forget(&mut self, before: SimTime) {
+        while self.sent.front().is_some_and(|sent| sent.is_none_or(|sent| sent.sent_at < before)) {
+            self.sent.pop_front();
+            self.first += 1;
+        }
+        self.passes.forget(before, self.first);
+        self.origins = self.origins.split_off(&self.first);
+        self.got = self.got.split_off(&(self.first, NodeId(0)));
+        self.handed = self.handed.split_off(&(self.first, NodeId(0)));
+        for accepted in self.accepted.values_mut() {
+            accepted.drain(..accepted.partition_point(|(at, _)| *at < before));
+        }
+        for work in &mut self.work {
+            work.drain(..work.partition_point(|(_, to, _)| *to < before));
+        }
+    }
+}
+
+impl Follow for Divider {
+    /// Divides the latencies of frames: of those that the summary takes too.
+    fn ended(&mut self, frames: &[FrameRow], ready_ns: &[i64], forget: SimTime) {
+        for (stream, (known, ready)) in (0..).map(StreamId).zip(self.ready_ns.iter_mut().zip(ready_ns)) {
+            if ready > known {
+                self.found.retain(|(other, _), _| *other != stream);
+            }
+            *known = *ready;
+        }
+        for row in frames {
+            let ready_ns = self.ready_ns.get(row.stream.index()).copied().unwrap_or(0);
             let is_accepted = row.attack.is_none() && matches!(row.outcome, Outcome::Delivered | Outcome::Late);
             if !is_accepted || row.cycle_start.since_zero().as_ns() < ready_ns {
                 continue;
             }
             if let Some(steps) = self.steps(row) {
-                let latency = found.entry((row.stream, row.at)).or_insert_with(|| DividedLatency {
-                    stream: row.stream.0,
-                    receiver: row.at.0,
+                let latency = self.found.entry((row.stream, row.at)).or_insert_with(|| Latency {
                     frames: 0,
                     worst_sequence: row.sequence,
                     worst_ps: -1,
@@ -152,15 +238,12 @@ impl Divider {
                 add(latency, row, &steps);
             }
         }
-        let takes_time = |part: &DividedPart| part.sum_ps > 0;
-        let mut found: Vec<DividedLatency> = found.into_values().collect();
-        found.iter_mut().for_each(|latency| latency.parts.retain(takes_time));
-        found
+        self.forget(forget);
     }
 }
 
 /// Adds the steps of one more frame.
-fn add(latency: &mut DividedLatency, row: &FrameRow, steps: &[Step]) {
+fn add(latency: &mut Latency, row: &FrameRow, steps: &[Step]) {
     let whole = steps.iter().fold(Duration::ZERO, |sum, step| sum + step.time).as_ps();
     latency.frames += 1;
     latency.sum_ps += whole;
@@ -172,11 +255,11 @@ fn add(latency: &mut DividedLatency, row: &FrameRow, steps: &[Step]) {
     // Frames of one stream take the same steps, or leave some out; what is new stands behind what was before it.
     let mut place = 0;
     for step in steps {
-        let known = |part: &DividedPart| part.kind == step.kind && part.place == step.place;
+        let known = |part: &Part| part.kind == step.kind && part.place == step.place;
         let index = match latency.parts.iter().position(known) {
             Some(index) => index,
             None => {
-                let part = DividedPart { kind: step.kind, place: step.place.clone(), worst_ps: 0, sum_ps: 0 };
+                let part = Part { kind: step.kind, place: step.place, worst_ps: 0, sum_ps: 0 };
                 latency.parts.insert(place, part);
                 place
             }
@@ -203,7 +286,9 @@ impl Observer for Divider {
         let got = Got { departed_at: frame.departed_at, received_at, handed_at, taken_at };
         self.got.entry((serial, node)).or_insert(got);
         if event.kind == EventKind::Delivered {
-            self.accepted.push(((event.stream, node, at), serial));
+            let accepted = self.accepted.entry((event.stream, node)).or_default();
+            let later = accepted.iter().rev().take_while(|known| **known > (at, serial)).count();
+            accepted.insert(accepted.len() - later, (at, serial));
         }
     }
 
@@ -217,7 +302,7 @@ impl Observer for Divider {
             MessagePart::Continues => self.messages.get(&message).copied().unwrap_or(at),
             MessagePart::Whole | MessagePart::Answers => at,
         };
-        let place = usize::try_from(serial).unwrap_or(usize::MAX);
+        let Some(place) = self.place(serial) else { return };
         self.sent.resize(self.sent.len().max(place + 1), None);
         self.sent[place] = Some(Sent { stream, from: node, sent_at, continues: part == MessagePart::Continues });
     }

@@ -5,12 +5,10 @@ use chronoseal_results::PartKind;
 use chronoseal_results::rows::FrameRow;
 
 use super::lines::Pass;
-use super::{Divider, Got, Step};
+use super::{Divider, Got, Place, Step};
 
 /// More transmissions than any way has.
 const TRANSMISSIONS_MAX: usize = 64;
-/// Where a frame is whose stream many send.
-const ANY_SENDER: &str = "its sender";
 
 /// Steps in time. What lies before the frame was due is no part of its latency and is cut off.
 struct Steps {
@@ -20,19 +18,19 @@ struct Steps {
 
 impl Steps {
     /// The frame is there until then.
-    fn until(&mut self, until: SimTime, kind: PartKind, place: &str) {
+    fn until(&mut self, until: SimTime, kind: PartKind, place: Place) {
         if until > self.at {
             let time = until - self.at;
             self.at = until;
             match self.found.last_mut() {
                 Some(last) if last.kind == kind && last.place == place => last.time += time,
-                _ => self.found.push(Step { kind, place: place.to_owned(), time }),
+                _ => self.found.push(Step { kind, place, time }),
             }
         }
     }
 
     /// The frame is there for so long, but not beyond a time.
-    fn lasting(&mut self, time: Duration, limit: SimTime, kind: PartKind, place: &str) {
+    fn lasting(&mut self, time: Duration, limit: SimTime, kind: PartKind, place: Place) {
         self.until((self.at + time.max(Duration::ZERO)).min(limit), kind, place);
     }
 }
@@ -41,23 +39,23 @@ impl Divider {
     /// The steps of an accepted frame from when it was due; `None` if nobody knows when that was, or its way is not known.
     pub(super) fn steps(&self, row: &FrameRow) -> Option<Vec<Step>> {
         let (due_at, accepted_at, sent_at) = (row.due_at?, row.accepted_at?, row.sent_at?);
-        let key = (row.stream, row.at, accepted_at);
-        let from = self.accepted.partition_point(|(known, _)| *known < key);
-        let candidates = self.accepted[from..].iter().take_while(|(known, _)| *known == key);
+        let accepted = self.accepted.get(&(row.stream, row.at))?;
+        let from = accepted.partition_point(|(at, _)| *at < accepted_at);
+        let candidates = accepted.range(from..).take_while(|(at, _)| *at == accepted_at);
         let way = candidates.into_iter().find_map(|(_, frame)| self.way(*frame, row.at, (row.stream, sent_at), 0))?;
 
         let mut steps = Steps { at: due_at, found: Vec::new() };
         let before = if row.slot_start.is_some() { PartKind::Slot } else { PartKind::Sender };
         let sender = match self.sent_by_any.get(row.stream.index()) {
-            Some(true) => ANY_SENDER,
-            _ => self.name(row.sender),
+            Some(true) => Place::AnySender,
+            _ => self.at(row.sender),
         };
         self.at_node(&mut steps, (row.sender, sender), sent_at, before);
         for (number, (frame, to)) in way.iter().enumerate() {
             let got = self.got.get(&(*frame, *to))?;
-            let from = if number == 0 { sender } else { self.name(self.sent(*frame)?.from) };
+            let from = if number == 0 { sender } else { self.at(self.sent(*frame)?.from) };
             self.on_segment(&mut steps, (*frame, from), *to, got)?;
-            let name = self.name(*to);
+            let name = self.at(*to);
             if let Some(handed_at) = got.handed_at {
                 steps.until(handed_at, PartKind::HostInterface, name);
             }
@@ -70,8 +68,14 @@ impl Divider {
         Some(steps.found)
     }
 
-    fn name(&self, node: NodeId) -> &str {
-        self.names.get(node.index()).map_or("", String::as_str)
+    /// The node, or the first one of its name.
+    fn at(&self, node: NodeId) -> Place {
+        Place::Node(self.named.get(node.index()).copied().unwrap_or(node))
+    }
+
+    fn between(&self, from: NodeId, to: NodeId) -> Place {
+        let named = |node: NodeId| self.named.get(node.index()).copied().unwrap_or(node);
+        Place::Wire(named(from), named(to))
     }
 
     /// The transmissions from the one that left its sender at a time to this one, each with who got it.
@@ -90,7 +94,7 @@ impl Divider {
     }
 
     /// The frame is at a node until then: what its processor computes, and the rest.
-    fn at_node(&self, steps: &mut Steps, (node, name): (NodeId, &str), until: SimTime, rest: PartKind) {
+    fn at_node(&self, steps: &mut Steps, (node, name): (NodeId, Place), until: SimTime, rest: PartKind) {
         let work = self.work.get(node.index()).map_or(&[][..], Vec::as_slice);
         let first = work.partition_point(|(_, to, _)| *to <= steps.at);
         for (from, to, kind) in work[first..].iter().take_while(|(from, ..)| *from < until) {
@@ -101,7 +105,7 @@ impl Divider {
     }
 
     /// The frame is on a segment until its receiver got it.
-    fn on_segment(&self, steps: &mut Steps, (frame, from): (u64, &str), to: NodeId, got: &Got) -> Option<()> {
+    fn on_segment(&self, steps: &mut Steps, (frame, from): (u64, Place), to: NodeId, got: &Got) -> Option<()> {
         let sent = self.sent(frame)?;
         let passes = self.passes_to(frame, to, got.received_at);
         let Some((first, _)) = passes.first() else {
@@ -115,9 +119,9 @@ impl Divider {
         if !sent.continues && first.queued_at != sent.sent_at {
             return None;
         }
-        for (pass, place) in &passes {
+        for (pass, place) in passes {
             let wire = self.wires.get(usize::from(pass.segment))?.get(pass.line as usize)?;
-            let switch = self.name(wire.from);
+            let switch = self.at(wire.from);
             if pass.priority == Priority::TIME_TRIGGERED {
                 steps.lasting(wire.forwarding_delay, pass.queued_at, PartKind::Switching, switch);
                 steps.until(pass.queued_at, PartKind::Slot, switch);
@@ -134,7 +138,7 @@ impl Divider {
     }
 
     /// The wires that brought a frame to a receiver at a time, in the order of its way, each with its name.
-    fn passes_to(&self, frame: u64, to: NodeId, received_at: SimTime) -> Vec<(&Pass, String)> {
+    fn passes_to(&self, frame: u64, to: NodeId, received_at: SimTime) -> Vec<(&Pass, Place)> {
         let mut found = Vec::new();
         let (mut end, mut by) = (to, received_at);
         while found.len() < TRANSMISSIONS_MAX {
@@ -146,7 +150,7 @@ impl Divider {
             let is_end = found.is_empty();
             let key = |pass: &Pass| if is_end { received_at - pass.arrives_at } else { pass.arrives_at.since_zero() };
             let Some((pass, wire)) = brought.min_by_key(|(pass, _)| key(pass)) else { break };
-            found.push((pass, format!("{} \u{2192} {}", self.name(wire.from), self.name(wire.to))));
+            found.push((pass, self.between(wire.from, wire.to)));
             (end, by) = (wire.from, pass.queued_at);
             if wire.from < self.first_own {
                 break;

@@ -2,6 +2,7 @@
 
 use chronoseal_core::Duration;
 use chronoseal_media::medium::FrameLabel;
+use chronoseal_results::Engine;
 use chronoseal_scenario::{NoFiles, load};
 
 use super::*;
@@ -45,6 +46,16 @@ impl Observer for Last {
     }
 }
 
+/// A new recorder that keeps all.
+fn recorder<'p>(prepared: &Prepared<'p>, capture: bool) -> Recorder<'p> {
+    Recorder::new(prepared, &crate::describe(prepared, Engine::Sim), Keep::All { capture }, ())
+}
+
+/// What a recorder has when the run is over.
+fn finished(recorder: Recorder<'_>, plan: &Plan) -> RunRows {
+    recorder.finish(plan, &Topology::new(), true).1
+}
+
 /// Runs `check` with the plan of a scenario, and with the last frame that an event of a kind tells of.
 fn with_last(text: &str, kind: EventKind, check: impl Fn(&Plan, &Prepared<'_>, &Seen)) {
     let plan = load("test.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|bad| panic!("{}", bad.render()));
@@ -72,10 +83,10 @@ impl Seen {
 
     /// The row that a new recorder makes of it.
     fn row(&self, prepared: &Prepared<'_>) -> FrameRow {
-        let mut recorder = Recorder::new(prepared, false);
+        let mut recorder = recorder(prepared, false);
         recorder.event(self.at, self.node, &self.event, Some(self.frame()));
-        recorder.ways.settle(prepared.plan(), Dues::default(), &mut recorder.rows);
-        let [row] = &recorder.rows.frames[..] else { panic!("one event, one row") };
+        let rows = finished(recorder, prepared.plan()).frames;
+        let [row] = &rows[..] else { panic!("one event, one row") };
         *row
     }
 }
@@ -125,12 +136,12 @@ fn a_station_has_a_frame_when_it_says_so_and_a_switch_has_none_for_itself() {
 fn what_was_handed_to_a_bus_and_never_seen_again_is_unaccounted_for() {
     with_pair(BUS, |plan, prepared, seen| {
         let open = |told: &[&Seen]| {
-            let mut recorder = Recorder::new(prepared, false);
+            let mut recorder = recorder(prepared, false);
             for k in 0..3 {
                 recorder.transmit(SimTime::ZERO + Duration::from_ms(10) * k, NodeId(0), seen.frame());
             }
             told.iter().for_each(|seen| recorder.event(seen.at, seen.node, &seen.event, Some(seen.frame())));
-            let rows = recorder.into_rows(plan, &Topology::new());
+            let rows = finished(recorder, plan);
             let lost = rows.frames.iter().filter(|row| row.outcome == Outcome::Unaccounted);
             lost.map(|row| (row.at, row.sequence, row.sent_at)).collect::<Vec<_>>()
         };
@@ -173,10 +184,10 @@ fn a_frame_whose_sender_lost_count_of_it_is_judged_all_the_same() {
         let row = FrameRow {
             slot_start: Some(start),
             accepted_at: Some(start + takes),
-            ..open_row(StreamId(0), 0, NodeId(0), NodeId(1), start, Outcome::Delivered)
+            ..FrameRow::open(StreamId(0), 0, NodeId(0), NodeId(1), start, Outcome::Delivered)
         };
         let mut rows = RunRows { frames: vec![row], ..RunRows::default() };
-        Ways::of(&prepared).settle(&plan, Dues::default(), &mut rows);
+        Open::new(&prepared).settle_all(&mut rows);
         assert_eq!((rows.frames[0].due_at, rows.frames[0].outcome), (Some(start), outcome));
     }
 }

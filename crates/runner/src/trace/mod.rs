@@ -11,12 +11,14 @@ use chronoseal_core::{Duration, Event, EventKind, FramePart, NodeId, Priority, S
 use chronoseal_media::watch::{Passed, Passing};
 use chronoseal_nodes::end_system::TASK;
 use chronoseal_nodes::gateway::RELAY;
+use chronoseal_results::FrameRow;
 use chronoseal_results::trace::{Category, Change, Frame, Mark, NameId, Slice, Trace, Ways};
 use chronoseal_sim::{FrameContext, Observer};
 
 use self::tracks::{Lane, Port, Tracks};
 use crate::Run;
 use crate::divide::Divider;
+use crate::record::{Follow, Keep};
 use crate::simulate::simulate_watched;
 
 /// A trace holds at most so many slices, marks and steps of curves: about 100 MB, which a browser still opens at ease.
@@ -65,7 +67,7 @@ pub fn simulate_traced(
     let tracer = Tracer::new(prepared, window, Rc::clone(&full));
     let mut go_on = |at: SimTime| full.get().is_none() && keep_going(at);
     let watchers = (Divider::new(prepared), tracer);
-    let (mut run, (divider, tracer)) = simulate_watched(prepared, capture, watchers, &mut go_on)?;
+    let (mut run, (divider, tracer)) = simulate_watched(prepared, Keep::All { capture }, watchers, &mut go_on)?;
     divider.finish(&mut run);
     let too_long =
         |reached: SimTime| TraceError::TooLong { from: window.from.since_zero(), reached: reached.since_zero() };
@@ -73,6 +75,12 @@ pub fn simulate_traced(
     match full.get() {
         Some(reached) => Err(too_long(reached)),
         None => Ok((run, trace)),
+    }
+}
+
+impl Follow for (Divider, Tracer) {
+    fn ended(&mut self, frames: &[FrameRow], ready_ns: &[i64], forget: SimTime) {
+        self.0.ended(frames, ready_ns, forget);
     }
 }
 

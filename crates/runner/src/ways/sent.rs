@@ -2,13 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{Duration, EventKind, SimTime, StreamId};
-use chronoseal_results::rows::RunRows;
+use chronoseal_core::{Duration, SimTime, StreamId};
+
+/// A frame as its sender told of it.
+#[derive(Clone, Copy)]
+struct Told {
+    at: SimTime,
+    /// With the sender's life above [`LIFE_BITS`].
+    number: u64,
+    due: SimTime,
+}
 
 /// When senders say they sent which frame, by stream and in time.
 ///
 /// A sender that starts anew counts from 0 again: its numbers are told apart by its lives, which stand above [`LIFE_BITS`].
-pub(super) struct Sent(BTreeMap<StreamId, Vec<(SimTime, u64)>>);
+#[derive(Default)]
+pub(super) struct Sent(BTreeMap<StreamId, OfStream>);
+
+#[derive(Default)]
+struct OfStream {
+    /// In time.
+    frames: Vec<Told>,
+    /// What has come since they were put in order.
+    fresh: Vec<Told>,
+    life: u64,
+    last: Option<u64>,
+    /// By number.
+    dues: BTreeMap<u64, SimTime>,
+}
 
 /// No sender numbers so many frames.
 const LIFE_BITS: u32 = 40;
@@ -19,37 +40,48 @@ pub(super) const fn as_sent(number: u64) -> u64 {
 }
 
 impl Sent {
-    pub(super) fn of(rows: &RunRows, is_relayed: impl Fn(StreamId) -> bool) -> Self {
-        let mut sent: BTreeMap<StreamId, Vec<(SimTime, u64)>> = BTreeMap::new();
-        for row in rows.events.iter().filter(|row| row.event.kind == EventKind::Sent && is_relayed(row.event.stream)) {
-            sent.entry(row.event.stream).or_default().push((row.time, row.event.sequence));
-        }
-        for frames in sent.values_mut() {
-            frames.sort_by_key(|(time, _)| *time);
-            let (mut life, mut last) = (0, None);
-            for (_, number) in frames {
-                life += u64::from(last.is_some_and(|last| *number <= last));
-                last = Some(*number);
-                *number |= life << LIFE_BITS;
+    /// Takes in that a frame was sent.
+    pub(super) fn note(&mut self, stream: StreamId, at: SimTime, number: u64, due: SimTime) {
+        self.0.entry(stream).or_default().fresh.push(Told { at, number, due });
+    }
+
+    /// Puts what has come in order.
+    pub(super) fn sort_in(&mut self) {
+        for OfStream { frames, fresh, life, last, dues } in self.0.values_mut() {
+            fresh.sort_by_key(|told| told.at);
+            for mut told in fresh.drain(..) {
+                *life += u64::from(last.is_some_and(|last| told.number <= last));
+                *last = Some(told.number);
+                told.number |= *life << LIFE_BITS;
+                dues.insert(told.number, told.due);
+                frames.push(told);
             }
         }
-        Self(sent)
+    }
+
+    fn of(&self, stream: StreamId) -> Option<&[Told]> {
+        self.0.get(&stream).map(|known| &known.frames[..])
+    }
+
+    /// When the frame with a number was due.
+    pub(super) fn due(&self, stream: StreamId, number: u64) -> Option<SimTime> {
+        self.0.get(&stream)?.dues.get(&number).copied()
     }
 
     /// The number of the last frame sent before a time, if that is less than a period ago.
     pub(super) fn just_before(&self, stream: StreamId, at: SimTime, period: Duration) -> Option<u64> {
-        let frames = self.0.get(&stream)?;
-        let (sent_at, number) = frames.get(frames.partition_point(|(time, _)| *time <= at).checked_sub(1)?)?;
-        (at - *sent_at < period).then_some(*number)
+        let frames = self.of(stream)?;
+        let told = frames.get(frames.partition_point(|told| told.at <= at).checked_sub(1)?)?;
+        (at - told.at < period).then_some(told.number)
     }
 
     /// The number of the frame sent nearest to a time.
     pub(super) fn nearest(&self, stream: StreamId, at: SimTime) -> Option<u64> {
-        let frames = self.0.get(&stream)?;
-        let place = frames.partition_point(|(time, _)| *time <= at);
+        let frames = self.of(stream)?;
+        let place = frames.partition_point(|told| told.at <= at);
         let around = [place.checked_sub(1).and_then(|before| frames.get(before)), frames.get(place)];
-        let distance = |(time, _): &&(SimTime, u64)| (*time - at).as_ps().unsigned_abs();
-        around.into_iter().flatten().min_by_key(distance).map(|(_, number)| *number)
+        let distance = |told: &&Told| (told.at - at).as_ps().unsigned_abs();
+        around.into_iter().flatten().min_by_key(distance).map(|told| told.number)
     }
 
     /// A number of which a PDU of `len` bytes has only the low bytes, completed to that nearest to what was sent at a time.
@@ -64,5 +96,14 @@ impl Sent {
         let span = 1u64 << bits;
         let below = near - (near.wrapping_sub(low) % span).min(near);
         life | if near - below > span / 2 { below + span } else { below }
+    }
+
+    /// Forgets what was sent before a time, but for the last of it. The number of the first frame that is left.
+    pub(super) fn forget(&mut self, stream: StreamId, before: SimTime) -> u64 {
+        let Some(known) = self.0.get_mut(&stream) else { return 0 };
+        known.frames.drain(..known.frames.partition_point(|told| told.at < before).saturating_sub(1));
+        let first = known.frames.first().map_or(0, |told| told.number);
+        known.dues = known.dues.split_off(&first);
+        first
     }
 }

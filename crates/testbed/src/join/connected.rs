@@ -114,23 +114,7 @@ fn receivers(agents: &[AgentConfig]) -> BTreeMap<StreamId, Vec<NodeId>> {
 
 fn open(sender: NodeId, at: NodeId, sent: &ConnectedSent) -> FrameRow {
     let sent_at = SimTime::from_ps(sent.at_ps);
-    FrameRow {
-        stream: StreamId(sent.stream),
-        sequence: sent.sequence,
-        sender,
-        at,
-        attack: None,
-        len: sent.len,
-        cycle_start: sent_at,
-        slot_start: None,
-        sent_at: Some(sent_at),
-        arrived_at: None,
-        departed_at: None,
-        received_at: None,
-        due_at: None,
-        accepted_at: None,
-        outcome: Outcome::Unaccounted,
-        stalled: false,
-        lost_for: None,
-    }
+    let (stream, outcome) = (StreamId(sent.stream), Outcome::Unaccounted);
+    let row = FrameRow::open(stream, sent.sequence, sender, at, sent_at, outcome);
+    FrameRow { len: sent.len, sent_at: Some(sent_at), ..row }
 }

@@ -74,24 +74,16 @@ impl<'a> Table<'a> {
         let from = self.ways.from_of[serial];
         let attack = self.attack_of(serial).filter(|_| self.may_attack(from));
         let description = &arrival.description;
+        let sender = if attack.is_some() { from } else { description.sender.unwrap_or(from) };
+        let (stream, sequence, begins_at) =
+            (description.stream, description.sequence.unwrap_or(0), description.cycle_start);
         FrameRow {
-            stream: description.stream,
-            sequence: description.sequence.unwrap_or(0),
-            sender: if attack.is_some() { from } else { description.sender.unwrap_or(from) },
-            at,
             attack,
             len: arrival.len,
-            cycle_start: description.cycle_start,
             slot_start: description.slot_start,
             sent_at: self.sent_at(serial),
             arrived_at: Some(arrival.arrived_at.unwrap_or(arrival.read_at)),
-            departed_at: None,
-            received_at: None,
-            due_at: None,
-            accepted_at: None,
-            outcome: Outcome::Unaccounted,
-            stalled: false,
-            lost_for: None,
+            ..FrameRow::open(stream, sequence, sender, at, begins_at, Outcome::Unaccounted)
         }
     }
 
@@ -287,23 +279,10 @@ impl<'a> Table<'a> {
     fn lost_row(&self, node: NodeId, sent: &SentRecord) -> FrameRow {
         let at = SimTime::from_ps(sent.at_ps);
         FrameRow {
-            stream: StreamId::NONE,
-            sequence: 0,
-            sender: node,
-            at: node,
-            attack: None,
             len: sent.len,
-            cycle_start: at,
-            slot_start: None,
             sent_at: Some(at),
-            arrived_at: None,
-            departed_at: None,
-            received_at: None,
-            due_at: None,
-            accepted_at: None,
-            outcome: Outcome::Unaccounted,
             stalled: self.stalls.overlap(at, at),
-            lost_for: None,
+            ..FrameRow::open(StreamId::NONE, 0, node, node, at, Outcome::Unaccounted)
         }
     }
 

@@ -54,7 +54,7 @@ fn each_pdu_of_a_shared_frame_has_a_row_and_a_way_of_its_own() {
             let arrived_at = Some(seen.label.sent_at + PS);
             let label = FrameLabel { serial: Some(77), arrived_at, ..seen.label };
             let part = |stream, origin, attack| FramePart { stream, origin: Some(origin), attack };
-            let mut recorder = Recorder::new(prepared, false);
+            let mut recorder = recorder(prepared, false);
             let tamper = Some(AttackKind::Tamper);
             recorder.contains(77, &[part(ONE, 7, None), part(TWO, 8, None), part(ONE, 9, tamper)]);
             for (kind, stream, sequence) in
@@ -63,7 +63,7 @@ fn each_pdu_of_a_shared_frame_has_a_row_and_a_way_of_its_own() {
                 let event = Event::of(kind, stream, sequence);
                 recorder.event(seen.at, BRAKE, &event, Some(FrameContext { label: &label, ..seen.frame() }));
             }
-            let RunRows { hops, frames, .. } = recorder.rows;
+            let (frames, hops) = (recorder.open.frames(), recorder.open.hops.rows);
             let ways: Vec<_> = hops.into_iter().map(|hop| (hop.stream, hop.sequence, hop.origins)).collect();
             assert_eq!(ways, [(ONE, 4, vec![7]), (TWO, 5, vec![8]), (ONE, 6, vec![9])]);
             let told: Vec<_> =
@@ -112,10 +112,10 @@ fn a_frame_of_a_recording_is_late_behind_the_usual_distance_of_its_identifier() 
         let mut bytes = [0; 72];
         let len = frame.emit(&mut bytes);
         let outcome = |at| {
-            let mut recorder = Recorder::new(&prepared, false);
+            let mut recorder = recorder(&prepared, false);
             let event = Event::of(EventKind::Delivered, TWO, 0);
             recorder.event(at, seen.node, &event, Some(FrameContext { bytes: &bytes[..len], ..seen.frame() }));
-            recorder.rows.frames[0].outcome
+            recorder.open.frames()[0].outcome
         };
         let limit = seen.label.sent_at + Duration::from_ms(10);
         assert_eq!((outcome(limit), outcome(limit + PS)), (Outcome::Delivered, Outcome::Late));
@@ -126,7 +126,7 @@ fn a_frame_of_a_recording_is_late_behind_the_usual_distance_of_its_identifier() 
 fn a_capture_says_what_became_of_a_frame() {
     with_pair(SCHEDULED, |_, prepared, seen| {
         let comments = |kind, attack| {
-            let mut recorder = Recorder::new(prepared, true);
+            let mut recorder = recorder(prepared, true);
             let label = FrameLabel { attack, arrived_at: Some(seen.label.sent_at), ..seen.label };
             let event = Event { kind, ..seen.event };
             recorder.event(seen.at, seen.node, &event, Some(FrameContext { label: &label, ..seen.frame() }));
@@ -141,9 +141,9 @@ fn a_capture_says_what_became_of_a_frame() {
 
 /// The rows that one event makes.
 fn rows(prepared: &Prepared<'_>, node: NodeId, event: Event, seen: Option<&Seen>) -> Vec<FrameRow> {
-    let mut recorder = Recorder::new(prepared, false);
+    let mut recorder = recorder(prepared, false);
     recorder.event(SimTime::ZERO + Duration::from_ms(31), node, &event, seen.map(Seen::frame));
-    recorder.rows.frames
+    recorder.open.frames()
 }
 
 #[test]
@@ -151,10 +151,10 @@ fn what_a_gateway_loses_of_a_stream_is_told_with_the_whole_way_and_of_no_stream_
     let (text, _) = &shared()[0];
     with_last(text, EventKind::Relayed, |_, prepared, seen| {
         assert_eq!((seen.node, rows(prepared, ZONE, seen.event, Some(seen)).len()), (ZONE, 1));
-        let mut recorder = Recorder::new(prepared, false);
+        let mut recorder = recorder(prepared, false);
         recorder.came_from(seen.label.serial.expect("it was sent"), &[3, 4]);
         recorder.event(seen.at, ZONE, &seen.event, Some(seen.frame()));
-        assert_eq!(recorder.rows.hops[0].origins, [3, 4], "of what it was made");
+        assert_eq!(recorder.open.hops.rows[0].origins, [3, 4], "of what it was made");
         assert_eq!(rows(prepared, ZONE, Event { kind: FULL, ..seen.event }, Some(seen)), []);
         let unknown = Event::of(EventKind::Discarded(DiscardReason::UnknownStream), StreamId::NONE, 3);
         let [row] = &rows(prepared, ZONE, unknown, None)[..] else { panic!("one row") };
@@ -194,11 +194,11 @@ fn a_way_begins_where_its_sender_puts_a_frame_of_its_own_on_a_segment() {
     let (text, _) = &shared()[0];
     with_last(text, EventKind::Relayed, |plan, prepared, seen| {
         let open = |node, attack| {
-            let mut recorder = Recorder::new(prepared, false);
+            let mut recorder = recorder(prepared, false);
             let label = FrameLabel { attack, ..seen.label };
             recorder.event(seen.label.sent_at, PEDAL, &Event::of(EventKind::Sent, seen.event.stream, 3), None);
             recorder.transmit(seen.label.sent_at, node, FrameContext { label: &label, ..seen.frame() });
-            recorder.into_rows(plan, &Topology::new()).frames.len()
+            finished(recorder, plan).frames.len()
         };
         assert_eq!(open(PEDAL, None), 1, "its receiver never had it");
         assert_eq!(open(ZONE, None), 0, "a gateway carries on what others began");
@@ -209,14 +209,14 @@ fn a_way_begins_where_its_sender_puts_a_frame_of_its_own_on_a_segment() {
 #[test]
 fn frames_of_no_stream_are_counted_with_what_they_carry() {
     with_pair(BUS, |plan, prepared, seen| {
-        let mut recorder = Recorder::new(prepared, false);
+        let mut recorder = recorder(prepared, false);
         let mut bytes = [0; 72];
         for (id, len) in [(0x7f0, 3), (0x7f1, 8), (0x123, 8)] {
             let id = CanId::standard(id).expect("it has 11 bits");
             let len = CanFrame::classical(id, &[1; 8][..len]).expect("it fits").emit(&mut bytes);
             recorder.transmit(seen.label.sent_at, NodeId(0), FrameContext { bytes: &bytes[..len], ..seen.frame() });
         }
-        let series = recorder.into_rows(plan, &Topology::new()).segments;
+        let series = finished(recorder, plan).segments;
         let found: Vec<_> = series.iter().map(|one| (one.name.as_str(), &one.values[..])).collect();
         assert_eq!(found, [(STRANGER_FRAMES, &[2][..]), (STRANGER_BYTES, &[11][..])]);
     });
@@ -230,9 +230,9 @@ fn a_message_in_several_frames_is_sent_with_its_first() {
          bus = { id = \"0x6A0\", segmented = { flow_control = \"0x6A8\" } }\n";
     let plan = load("block.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|bad| panic!("{}", bad.render()));
     let prepared = Prepared::new(&plan).expect("its frames fit");
-    let recorder = Recorder::new(&prepared, false);
-    let finished = chronoseal_sim::run(&prepared, recorder, &mut |_| true).expect("every part can be built");
-    let rows = finished.observer.rows;
+    let recorder = recorder(&prepared, false);
+    let run = chronoseal_sim::run(&prepared, recorder, &mut |_| true).expect("every part can be built");
+    let rows = finished(run.observer, &plan);
     let begun: Vec<_> = rows.events.iter().filter(|row| row.event.kind == EventKind::TransferBegan).collect();
     assert_eq!((begun.len(), rows.frames.len()), (2, 2));
     for (begun, row) in begun.iter().zip(&rows.frames) {
@@ -256,7 +256,7 @@ fn a_frame_of_an_attack_is_the_attackers() {
 fn what_a_bus_carries_and_what_a_node_computes_is_kept() {
     with_pair(BUS, |_, prepared, seen| {
         let carried = |capture, attack| {
-            let mut recorder = Recorder::new(prepared, capture);
+            let mut recorder = recorder(prepared, capture);
             let label = FrameLabel { attack, ..seen.label };
             recorder.carried(seen.at, PEDAL, FrameContext { label: &label, ..seen.frame() });
             recorder.rows.captures.into_iter().map(|row| (row.direction, row.comment)).collect::<Vec<_>>()
@@ -265,7 +265,7 @@ fn what_a_bus_carries_and_what_a_node_computes_is_kept() {
         assert_eq!(carried(true, Some(AttackKind::Spoof)), [(Direction::Carried, "spoof: stream 0".to_owned())]);
         assert_eq!(carried(false, None), [], "nobody asked for a capture");
 
-        let mut recorder = Recorder::new(prepared, false);
+        let mut recorder = recorder(prepared, false);
         let operation = chronoseal_core::Operation("cmac-aes-128");
         recorder.work(seen.at, PEDAL, &Work::of(operation, 12), Duration::from_us(3));
         let [row] = &recorder.rows.work[..] else { panic!("one row") };

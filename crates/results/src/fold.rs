@@ -1,0 +1,148 @@
+//! What a run amounts to, folded row by row while it goes on.
+
+use chronoseal_core::{Duration, SimTime, StreamId};
+
+use crate::group::{self, Changes};
+use crate::summary::attacks::Attacked;
+use crate::summary::nodes::{Clocks, Computed, Tasks};
+use crate::summary::segments;
+use crate::summary::streams::Streams;
+use crate::{
+    Absence, EventRow, FrameRow, HopRow, Outcome, RunMeta, RunRows, RunSummary, Samples, StallSummary, Stays, WorkRow,
+};
+
+/// Takes in the rows of a run, keeps those whose frames are open, and counts the others.
+///
+/// Events and computations come in time. Of frames and transmissions those come together that were told of between two calls of
+/// [`settle`](Self::settle); a transmission comes before the frames that it brought. What belongs to one frame may lie on both sides of one
+/// such call, but not of two.
+pub struct Fold {
+    meta: RunMeta,
+    clocks: Clocks,
+    streams: Streams,
+    attacks: Attacked,
+    computed: Computed,
+    tasks: Tasks,
+    changes: Changes,
+    strangers: u64,
+    stalled: u64,
+    last: SimTime,
+}
+
+impl Fold {
+    /// Nothing has happened yet in a run that is described like this.
+    pub fn new(meta: &RunMeta) -> Self {
+        Self {
+            clocks: Clocks::new(meta),
+            streams: Streams::new(meta),
+            attacks: Attacked::default(),
+            computed: Computed::default(),
+            tasks: Tasks::default(),
+            changes: Changes::default(),
+            strangers: 0,
+            stalled: 0,
+            last: SimTime::ZERO,
+            meta: meta.clone(),
+        }
+    }
+
+    /// Takes in an event.
+    pub fn event(&mut self, row: &EventRow) {
+        self.last = self.last.max(row.time);
+        self.clocks.event(row);
+        self.tasks.event(row);
+        self.changes.event(row);
+        self.attacks.event(&self.meta, row);
+        self.streams.event(&self.meta, row);
+    }
+
+    /// Takes in a computation.
+    pub fn work(&mut self, row: &WorkRow) {
+        self.computed.work(row);
+    }
+
+    /// Takes in a transmission.
+    pub fn hop(&mut self, row: &HopRow) {
+        self.streams.hop(&self.meta, row);
+    }
+
+    /// Takes in a frame of which it is known how it ended.
+    pub fn frame(&mut self, row: &FrameRow) {
+        self.last = self.last.max(row.received_at.or(row.sent_at).unwrap_or(SimTime::ZERO));
+        self.stalled += u64::from(row.stalled);
+        if row.stream == StreamId::NONE && row.attack.is_none() && matches!(row.outcome, Outcome::Discarded(_)) {
+            self.strangers += 1;
+        }
+        self.attacks.frame(&self.meta, row);
+        self.streams.frame(row);
+    }
+
+    /// Says who is out of the group that reads a stream, as far as is known.
+    pub fn set_absences(&mut self, absences: &[Absence]) {
+        self.streams.set_absences(absences);
+    }
+
+    /// Counts the frames that are known to have ended. The run has come to `now`.
+    pub fn settle(&mut self, now: SimTime) {
+        self.streams.settle(&self.meta, &self.clocks, now, None);
+    }
+
+    /// When start-up was over for each stream, as far as was known when frames were settled last `[ns]`.
+    pub fn ready_ns(&self) -> &[i64] {
+        self.streams.ready_ns()
+    }
+
+    /// What the run amounts to. `rest` is what is known of it as a whole: series of segments, stalls, writes, absences, and what nodes
+    /// owe or had on their way.
+    pub fn finish(mut self, interrupted: bool, rest: &RunRows) -> RunSummary {
+        let last_ns = self.last.since_zero().as_ns();
+        let planned = SimTime::ZERO + Duration::from_ns(self.meta.duration_ns);
+        let end = match (self.meta.duration_ns > 0, interrupted) {
+            (false, _) => self.last,
+            (true, true) => self.last.min(planned),
+            (true, false) => planned,
+        };
+        let passed_ns = if interrupted { last_ns } else { last_ns.max(self.meta.duration_ns) };
+        self.streams.set_absences(&rest.absences);
+        self.streams.settle(&self.meta, &self.clocks, end, Some((&rest.owed, &rest.on_way)));
+        let stays = Stays::new(&rest.stalls);
+        let meta = &self.meta;
+        RunSummary {
+            passed_ns,
+            streams: self.streams.finish(meta),
+            attacks: self.attacks.finish(meta),
+            divided: Vec::new(),
+            links: Vec::new(),
+            segments: segments::segments(meta, &rest.segments, passed_ns),
+            clocks: self.clocks.finish(),
+            work: self.computed.finish(meta),
+            tasks: self.tasks.finish(meta),
+            release_error: rest.releases.iter().map(|row| row.error.as_ns()).collect::<Samples>().spread(),
+            stalls: StallSummary {
+                count: stays.lengths().count() as u64,
+                total_ns: stays.lengths().map(Duration::as_ns).sum(),
+                max_ns: stays.lengths().map(Duration::as_ns).max().unwrap_or(0),
+                frames: self.stalled,
+            },
+            strangers: self.strangers,
+            group: group::group(meta, self.changes),
+            interrupted,
+        }
+    }
+}
+
+/// Sums up a run whose rows are all there. They may come in any order.
+pub fn summarise(meta: &RunMeta, rows: &RunRows) -> RunSummary {
+    let mut fold = Fold::new(meta);
+    if rows.events.is_sorted_by_key(|row| row.time) {
+        rows.events.iter().for_each(|row| fold.event(row));
+    } else {
+        let mut in_order: Vec<&EventRow> = rows.events.iter().collect();
+        in_order.sort_by_key(|row| row.time);
+        in_order.into_iter().for_each(|row| fold.event(row));
+    }
+    rows.work.iter().for_each(|row| fold.work(row));
+    rows.hops.iter().for_each(|row| fold.hop(row));
+    rows.frames.iter().for_each(|row| fold.frame(row));
+    fold.finish(meta.interrupted || rows.interrupted, rows)
+}

@@ -1,0 +1,337 @@
+//! What all accounts of one stream need.
+
+use std::collections::BTreeSet;
+
+use chronoseal_core::{DiscardReason, Duration, EventKind, NodeId, SimTime, StreamId};
+
+use super::open::End;
+use super::receiver::Receiver;
+use super::{Account, Keys, Sent};
+use crate::summary::displaced::Attacks;
+use crate::{Absence, EventRow, FrameRow, OnWayRow, Outcome, OwedRow, RunMeta, StreamMeta};
+
+/// What is known when accounts are settled.
+#[derive(Clone, Copy)]
+pub(in crate::summary) struct Settled<'r> {
+    /// The run has come so far. When it is over: when it was to end, since senders stop there with what they have told and not yet handed
+    /// over, while a live run goes on recording what is on the links. Of a run that was stopped, when the last thing happened.
+    pub(in crate::summary) now: SimTime,
+    /// When start-up was over for the stream `[ns]`.
+    pub(in crate::summary) ready_ns: i64,
+    pub(in crate::summary) absences: &'r [Absence],
+    /// The run is over: what nodes owe, and what is known to have been somewhere.
+    pub(in crate::summary) end: Option<(&'r [OwedRow], &'r [OnWayRow])>,
+}
+
+/// The frames and rows of one stream, each gathered once and forgotten when it is counted.
+pub(in crate::summary) struct Ledger {
+    id: StreamId,
+    pub(super) stream: StreamMeta,
+    /// Length of the cycle that the stream's slots repeat in `[ns]`.
+    cycle_ns: i64,
+    /// What senders told and is not settled.
+    told: Vec<Sent>,
+    /// Numbers of frames of which a sender told, or a row, not long ago.
+    known: [BTreeSet<u64>; 3],
+    /// A sender told of a frame.
+    is_told: bool,
+    /// Rows that are not settled, without those of attacks.
+    rows: Vec<FrameRow>,
+    /// Rows that wait until those of the frames that came are settled: of frames that did not come.
+    waiting: Vec<FrameRow>,
+    pub(super) attacks: Attacks,
+    /// When attackers took frames out of the stream, waiting.
+    taken: BTreeSet<SimTime>,
+    /// When frames were due that their senders had lost the key to protect them with, or the freshness value.
+    withheld: Vec<SimTime>,
+    /// Senders had no key yet.
+    before_key: u64,
+    /// When accounts were settled the last three times. Rows come a time later than what senders tell, and some wait for one more.
+    settled: [SimTime; 3],
+    ready_ns: i64,
+    sent: u64,
+    receivers: Vec<Receiver>,
+    /// Of all receivers together where many nodes send to many, or of nobody.
+    all: Account,
+}
+
+impl Ledger {
+    pub(in crate::summary) fn new(meta: &RunMeta, index: usize) -> Self {
+        let stream = meta.streams[index].clone();
+        let segments = stream.segments.iter().filter_map(|segment| meta.segments.get(usize::from(*segment)));
+        let cycle_ns = segments.filter_map(|segment| segment.schedule.as_ref()).map(|table| table.cycle_ns).next();
+        let receivers = match stream.senders {
+            Some(_) => Vec::new(),
+            None => stream.receivers.iter().map(|receiver| Receiver::new(meta, &stream, *receiver)).collect(),
+        };
+        Self {
+            id: StreamId(index as u16),
+            cycle_ns: cycle_ns.unwrap_or(1).max(1),
+            told: Vec::new(),
+            known: Default::default(),
+            is_told: false,
+            rows: Vec::new(),
+            waiting: Vec::new(),
+            attacks: Attacks::new(meta, stream.sender),
+            taken: BTreeSet::new(),
+            withheld: Vec::new(),
+            before_key: 0,
+            settled: [SimTime::ZERO; 3],
+            ready_ns: 0,
+            sent: 0,
+            receivers,
+            all: Account::default(),
+            stream,
+        }
+    }
+
+    /// Takes in an event of the stream.
+    pub(in crate::summary) fn event(&mut self, meta: &RunMeta, keys: &Keys, row: &EventRow) {
+        self.attacks.event(meta, row);
+        if !self.stream.is_sent_by(row.node.0) {
+            return;
+        }
+        match row.event.kind {
+            EventKind::Sent => {
+                let due = row.time - Duration::from_ps(row.event.value.max(0));
+                self.told.push(Sent { time: row.time, sender: row.node, number: row.event.sequence, due });
+                self.is_told = true;
+            }
+            EventKind::Withheld if meta.group.is_some() && !keys.has(row.node) => self.before_key += 1,
+            EventKind::Withheld => self.withheld.push(row.time),
+            _ => {}
+        }
+    }
+
+    /// Takes in a row of the stream.
+    pub(in crate::summary) fn frame(&mut self, row: &FrameRow) {
+        match row.attack {
+            Some(_) => self.attacks.frame(row),
+            None => self.rows.push(*row),
+        }
+    }
+
+    /// Rows that are not settled.
+    pub(in crate::summary) fn unsettled(&self) -> &[FrameRow] {
+        &self.rows
+    }
+
+    /// Frames that the senders told of.
+    pub(in crate::summary) const fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// One account for each receiver, or one for all where many nodes send to many; none if nobody receives it.
+    pub(in crate::summary) fn accounts(&self) -> Vec<Account> {
+        match self.stream.senders {
+            Some(_) if self.stream.receivers.is_empty() => Vec::new(),
+            Some(_) => vec![self.all.clone()],
+            None => self.receivers.iter().map(|receiver| receiver.account.clone()).collect(),
+        }
+    }
+
+    /// What was thrown away of a stream that has no receivers of its own, such as frames with PDUs of several streams.
+    pub(in crate::summary) fn of_nobody(&self) -> &Account {
+        &self.all
+    }
+
+    /// Settles what has come since the last time.
+    pub(in crate::summary) fn settle(&mut self, settled: Settled<'_>) {
+        if settled.ready_ns > self.ready_ns {
+            self.all.begin_again();
+            self.receivers.iter_mut().for_each(|receiver| receiver.account.begin_again());
+        }
+        self.ready_ns = settled.ready_ns;
+        let rows = std::mem::take(&mut self.rows);
+        let mut sent = std::mem::take(&mut self.told);
+        self.add_untold(&mut sent, &rows);
+        sent.sort_unstable();
+        self.sent += sent.len() as u64;
+        // Those that came, and those that wait.
+        let is_own = |row: &FrameRow| self.stream.receivers.contains(&row.at.0) && row.lost_for.is_none();
+        let comes = |row: &&FrameRow| is_own(row) && !matches!(row.outcome, Outcome::Missing | Outcome::Unaccounted);
+        let came: Vec<FrameRow> = rows.iter().filter(comes).copied().collect();
+        let waits = |row: &&FrameRow| match (is_own(row), row.outcome) {
+            (true, Outcome::Discarded(_)) => self.stream.is_replicated && self.stream.senders.is_none(),
+            (true, outcome) => outcome == Outcome::Missing,
+            (false, outcome) => matches!(outcome, Outcome::Discarded(_)),
+        };
+        let late: Vec<FrameRow> = rows.iter().filter(waits).copied().collect();
+        let mut waited = std::mem::replace(&mut self.waiting, late);
+        let mut taken = std::mem::replace(&mut self.taken, self.attacks.take_taken());
+        if settled.end.is_some() {
+            waited.append(&mut self.waiting);
+            taken.append(&mut self.taken);
+        }
+        let (waited, on_way): (Vec<FrameRow>, Vec<FrameRow>) = waited.into_iter().partition(is_own);
+        if self.stream.senders.is_some() {
+            self.settle_all(settled, &sent, came.iter().chain(&waited));
+        } else if self.receivers.is_empty() {
+            self.settle_nobody(&on_way);
+        } else {
+            let mut receivers = std::mem::take(&mut self.receivers);
+            let withheld = std::mem::take(&mut self.withheld);
+            let (came, waited) = (ByReceiver::new(came), ByReceiver::new(waited));
+            // Whoever misses a frame may have waited for some more.
+            let periods_ago = settled.now - Duration::from_ns(self.stream.period_ns.saturating_mul(4));
+            let keep_from = if self.stream.is_numbered { self.settled[0].min(periods_ago) } else { self.settled[0] };
+            let before_key = self.before_key;
+            let part = Part { sent, came, on_way, waited, taken, withheld, before_key, keep_from };
+            receivers.iter_mut().for_each(|receiver| receiver.settle(self, settled, &part));
+            (self.receivers, self.before_key) = (receivers, 0);
+        }
+        self.attacks.settle();
+        self.known.rotate_left(1);
+        self.known[2].clear();
+        self.settled = [self.settled[1], self.settled[2], settled.now];
+    }
+
+    /// Frames of which their sender told nothing: all, where it tells nothing at all, and those it had no room for.
+    fn add_untold(&mut self, sent: &mut Vec<Sent>, rows: &[FrameRow]) {
+        let sender = NodeId(self.stream.sender);
+        let of_row = |row: &FrameRow| Sent {
+            time: row.sent_at.unwrap_or(row.cycle_start),
+            sender,
+            number: row.sequence,
+            due: row.due_at.or(row.sent_at).unwrap_or(row.cycle_start),
+        };
+        let is_known = |known: &[BTreeSet<u64>; 3], number: u64| known.iter().any(|some| some.contains(&number));
+        let is_refused = |row: &&FrameRow| {
+            self.stream.is_sent_by(row.at.0)
+                && !self.stream.receivers.contains(&row.at.0)
+                && matches!(row.outcome, Outcome::Discarded(_))
+                && row.sent_at.is_none()
+        };
+        let is_refused_once = rows.iter().any(|row| is_refused(&row));
+        if is_refused_once || !self.is_told {
+            self.known[2].extend(sent.iter().map(|sent| sent.number));
+        }
+        if !self.is_told {
+            for row in rows.iter().filter(|row| row.sent_at.is_some()) {
+                if !is_known(&self.known, row.sequence) {
+                    self.known[2].insert(row.sequence);
+                    sent.push(of_row(row));
+                }
+            }
+        }
+        if is_refused_once {
+            let refused = rows.iter().filter(is_refused).filter(|row| !is_known(&self.known, row.sequence));
+            sent.extend(refused.map(of_row));
+        }
+    }
+
+    /// Everybody sends to everybody else: frames are counted, and what nobody tells of was lost or out of reach.
+    fn settle_all<'r>(&mut self, settled: Settled<'_>, sent: &[Sent], told: impl Iterator<Item = &'r FrameRow>) {
+        let receivers = &self.stream.receivers;
+        let copies = |sent: &Sent| receivers.iter().filter(|receiver| **receiver != sent.sender.0).count() as u64;
+        let sent: u64 = sent.iter().map(copies).sum();
+        let mut account = std::mem::take(&mut self.all);
+        account.receiver = format!("all {}", receivers.len());
+        (account.due, account.sent) = (account.due + sent, account.sent + sent);
+        told.for_each(|row| self.count(&mut account, row.cycle_start, &End::Row(*row)));
+        if settled.end.is_some() {
+            account.unaccounted = u64::try_from(account.balance()).unwrap_or(0);
+        }
+        self.all = account;
+    }
+
+    /// What was thrown away on its way to nobody. Of a frame of which several copies are sent that is a copy: whether all of them were
+    /// lost shows in what becomes of the PDUs.
+    fn settle_nobody(&mut self, on_way: &[FrameRow]) {
+        let mut account = std::mem::take(&mut self.all);
+        for row in on_way {
+            match row.outcome {
+                Outcome::Discarded(DiscardReason::CopyEliminated) => account.copies.eliminated += 1,
+                Outcome::Discarded(_) if self.stream.is_replicated => account.copies.lost += 1,
+                _ => self.count(&mut account, row.cycle_start, &End::Row(*row)),
+            }
+        }
+        self.all = account;
+    }
+
+    /// True if a node was out of the group that reads this stream.
+    pub(super) fn is_absent(&self, absences: &[Absence], node: NodeId, at: SimTime) -> bool {
+        absences.iter().any(|absence| absence.covers(node, self.id, at))
+    }
+
+    /// True if a time is before start-up was over.
+    pub(super) const fn is_startup(&self, at: SimTime) -> bool {
+        at.since_zero().as_ns() < self.ready_ns
+    }
+
+    /// When the cycle began in which a frame was sent.
+    pub(super) fn cycle_start(&self, sent: &Sent) -> SimTime {
+        sent.time - Duration::from_ps(sent.time.as_ps().rem_euclid(self.cycle_ns * 1_000))
+    }
+
+    /// When the cycle of a frame that has ended began.
+    pub(super) fn begins_at(&self, sent: &Sent, end: &End) -> SimTime {
+        end.row().map_or_else(|| self.cycle_start(sent), |row| row.cycle_start)
+    }
+
+    /// When frames of this stream were due that their senders had not come to by the end of the run.
+    pub(super) fn owed<'r>(&self, owed: &'r [OwedRow]) -> impl Iterator<Item = SimTime> + use<'r> {
+        let id = self.id;
+        owed.iter().filter(move |row| row.stream == id).map(|row| row.due_at)
+    }
+
+    /// Frames of this stream that are known to have been somewhere when the run ended.
+    pub(super) fn on_way<'r>(&self, on_way: &'r [OnWayRow]) -> impl Iterator<Item = &'r OnWayRow> + use<'r> {
+        let id = self.id;
+        on_way.iter().filter(move |row| row.stream == id)
+    }
+
+    /// Counts a frame whose cycle began at a time.
+    pub(super) fn count(&self, account: &mut Account, cycle_start: SimTime, end: &End) {
+        let place = match end.row().map(|row| (row, row.outcome)) {
+            Some((_, Outcome::Delivered)) => &mut account.in_time,
+            _ if self.is_startup(cycle_start) => &mut account.startup,
+            None => &mut account.replaced,
+            Some((_, Outcome::Late)) => &mut account.late,
+            Some((_, Outcome::Missing)) => &mut account.missing,
+            Some((_, Outcome::Unaccounted)) => &mut account.unaccounted,
+            Some((row, Outcome::Discarded(_))) if self.attacks.displaced(row, &self.stream.receivers) => {
+                &mut account.replaced
+            }
+            Some((_, Outcome::Discarded(reason))) => account.discarded.entry(reason.name().into()).or_default(),
+        };
+        *place += 1;
+    }
+}
+
+/// What has come since accounts were settled last.
+pub(super) struct Part {
+    /// By time.
+    pub(super) sent: Vec<Sent>,
+    /// Of frames that came to a receiver.
+    pub(super) came: ByReceiver,
+    /// Of frames that were thrown away before they were copied for their receivers, in the time before.
+    pub(super) on_way: Vec<FrameRow>,
+    /// Of frames that receivers missed, in the time before; of several copies also those that they threw away.
+    pub(super) waited: ByReceiver,
+    /// When frames were taken out of the stream, in the time before.
+    pub(super) taken: BTreeSet<SimTime>,
+    /// When frames were due that were withheld.
+    pub(super) withheld: Vec<SimTime>,
+    /// Frames that were due before there was a key.
+    pub(super) before_key: u64,
+    /// What was sent from then on stays open.
+    pub(super) keep_from: SimTime,
+}
+
+/// Rows by the receiver that wrote them.
+pub(super) struct ByReceiver(Vec<FrameRow>);
+
+impl ByReceiver {
+    fn new(mut rows: Vec<FrameRow>) -> Self {
+        rows.sort_by_key(|row| row.at);
+        Self(rows)
+    }
+
+    /// Those of one, in the order in which they came.
+    pub(super) fn at(&self, receiver: NodeId) -> &[FrameRow] {
+        let first = self.0.partition_point(|row| row.at < receiver);
+        let end = self.0.partition_point(|row| row.at <= receiver);
+        &self.0[first..end]
+    }
+}

@@ -1,0 +1,467 @@
+//! Rows whose frames may still come to something, until all is known of them.
+//!
+//! What happens is told in spans of time. When one is over, the rows of the span before are settled: all that belongs to one frame is told
+//! within two of them, but for what waits longer and is known to be open.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chronoseal_catalog::Prepared;
+use chronoseal_core::{AttackKind, DiscardReason, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_plan::Plan;
+use chronoseal_results::Stays;
+use chronoseal_results::rows::{Absence, EventRow, FrameRow, HopRow, OnWayRow, Outcome, OwedRow, RunRows};
+
+use super::judge::{judge, take_unjudged};
+use super::sent::{Sent, as_sent};
+use super::{Ways, gateways_before};
+use crate::dues::Dues;
+use crate::group::Removed;
+use crate::hops::Hops;
+
+/// A frame that its sender put on its segment: stream, number if its bytes tell all of it, when.
+type Begun = (StreamId, Option<u64>, SimTime);
+
+/// A number of a stream, with the life of its sender.
+type Number = (StreamId, u64);
+
+/// Rows that are not settled, and what later ones need of those that are.
+pub(crate) struct Open<'p> {
+    plan: &'p Plan,
+    pub(crate) ways: Ways,
+    pub(crate) dues: Dues,
+    sent: Sent,
+    removed: Removed,
+    stays: Stays,
+    /// Frames of streams that cross one segment, or of none.
+    single: Spans<FrameRow>,
+    /// Frames of streams that gateways carry on, as nodes told of them.
+    told: Spans<FrameRow>,
+    /// Of frames that their senders or gateways threw away, which stand behind all that was told in a span.
+    refused: Vec<FrameRow>,
+    lost: Vec<FrameRow>,
+    /// Transmissions of frames that gateways carry on.
+    pub(crate) hops: Spans<HopRow>,
+    begun: Spans<Begun>,
+    /// When frames began of which it is not known what became of them everywhere, or was not long ago.
+    open: BTreeMap<Number, SimTime>,
+    ended: BTreeSet<(StreamId, u64, NodeId)>,
+    /// Frames that their receivers missed, which may have ended otherwise.
+    missing: Vec<FrameRow>,
+    /// Accepted frames whose deadline is about when the next one is accepted.
+    unjudged: Vec<FrameRow>,
+    /// Frames that a gateway lost when it started anew: stream, number as far as its bytes tell it, when its hop began, which gateway.
+    in_vain: Vec<(StreamId, u64, SimTime, NodeId)>,
+    /// Who kept back frames of a stream.
+    keepers: BTreeSet<(StreamId, NodeId)>,
+    pub(crate) owed: Vec<OwedRow>,
+    pub(crate) on_way: Vec<OnWayRow>,
+    /// When the last event happened.
+    last: SimTime,
+    /// When the last spans but one, and the last one, were over.
+    over: [SimTime; 2],
+}
+
+impl<'p> Open<'p> {
+    pub(crate) fn new(prepared: &Prepared<'p>) -> Self {
+        Self {
+            plan: prepared.plan(),
+            ways: Ways::of(prepared),
+            dues: Dues::new(prepared),
+            sent: Sent::default(),
+            removed: Removed::new(prepared.plan()),
+            stays: Stays::default(),
+            single: Spans::default(),
+            told: Spans::default(),
+            refused: Vec::new(),
+            lost: Vec::new(),
+            hops: Spans::default(),
+            begun: Spans::default(),
+            open: BTreeMap::new(),
+            ended: BTreeSet::new(),
+            missing: Vec::new(),
+            unjudged: Vec::new(),
+            in_vain: Vec::new(),
+            keepers: BTreeSet::new(),
+            owed: Vec::new(),
+            on_way: Vec::new(),
+            last: SimTime::ZERO,
+            over: [SimTime::from_ps(i64::MIN); 2],
+        }
+    }
+
+    /// Takes in an event, in the order of events.
+    pub(crate) fn event(&mut self, row: &EventRow) {
+        let (event, stream) = (&row.event, row.event.stream);
+        self.last = self.last.max(row.time);
+        match event.kind {
+            EventKind::Sent if self.ways.is_relayed(stream) => {
+                let due = self.dues.told_by(row.time, row.node, event);
+                self.sent.note(stream, row.time, event.sequence, due);
+            }
+            EventKind::Sent => self.dues.note(row.time, row.node, event),
+            EventKind::KeyInstalled => self.removed.key_installed(row.time, row.node),
+            EventKind::Attacked(AttackKind::Withhold) => drop(self.keepers.insert((stream, row.node))),
+            EventKind::Discarded(reason) => {
+                if self.ways.is_refused_by_sender(row.node, event) {
+                    let outcome = Outcome::Discarded(reason);
+                    self.refused.push(FrameRow::open(stream, event.sequence, row.node, row.node, row.time, outcome));
+                }
+                self.lose(row);
+            }
+            EventKind::Withheld | EventKind::Missing => self.lose(row),
+            _ => {}
+        }
+    }
+
+    fn lose(&mut self, row: &EventRow) {
+        if self.ways.any {
+            self.ways.lost_rows(self.plan, row, &mut self.lost);
+        }
+    }
+
+    /// Takes in a frame that a node told of.
+    pub(crate) fn frame(&mut self, row: FrameRow) {
+        let rows = if self.ways.is_relayed(row.stream) { &mut self.told } else { &mut self.single };
+        rows.push(row);
+    }
+
+    /// A sender has put a frame on its segment.
+    pub(crate) fn begin(&mut self, stream: StreamId, sequence: Option<u64>, at: SimTime) {
+        self.begun.push((stream, sequence, at));
+    }
+
+    /// A gateway that started anew has lost a frame.
+    pub(crate) fn take_in_vain(&mut self, stream: StreamId, sequence: Option<u64>, sent_at: SimTime, node: NodeId) {
+        if self.ways.is_relayed(stream) {
+            self.in_vain.push((stream, sequence.unwrap_or_default(), sent_at, node));
+        }
+    }
+
+    /// When the last event happened.
+    pub(crate) const fn last(&self) -> SimTime {
+        self.last
+    }
+
+    /// Who is known to be out of the group that reads a stream.
+    pub(crate) fn absences(&self) -> Vec<Absence> {
+        self.removed.absences()
+    }
+
+    pub(crate) const fn plan(&self) -> &'p Plan {
+        self.plan
+    }
+
+    /// Transmissions that are settled next.
+    pub(crate) fn settling_hops(&self, is_over: bool) -> &[HopRow] {
+        &self.hops.rows[self.hops.settling(is_over)]
+    }
+
+    /// Rows that came since a span was over.
+    pub(crate) fn fresh(&self) -> usize {
+        self.single.fresh() + self.told.fresh() + self.hops.fresh()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn frames(&self) -> Vec<FrameRow> {
+        self.single.rows.iter().chain(&self.told.rows).copied().collect()
+    }
+
+    /// A span is over: the frames of the span before that have ended, with when each was due and whether it was late. When the run is
+    /// over all.
+    pub(crate) fn settle(&mut self, now: SimTime, is_over: bool) -> Vec<FrameRow> {
+        for row in std::mem::take(&mut self.refused) {
+            self.frame(row);
+        }
+        for row in std::mem::take(&mut self.lost) {
+            self.told.push(row);
+        }
+        let mut rows: Vec<FrameRow> = self.single.take_settled(is_over).collect();
+        if self.ways.any {
+            self.join(is_over, &mut rows);
+        }
+        self.tell_dues(&mut rows);
+        rows.splice(..0, std::mem::take(&mut self.unjudged));
+        judge(self.plan, &mut rows);
+        if !is_over {
+            self.unjudged = take_unjudged(self.plan, &mut rows);
+        }
+        self.removed.leave_out(&mut rows);
+        let [keep_from, _] = self.over;
+        self.dues.forget(keep_from);
+        self.over = [self.over[1], now];
+        rows
+    }
+
+    /// Settles the rows of a run that is over.
+    pub(crate) fn settle_all(mut self, rows: &mut RunRows) {
+        self.stays = Stays::new(&rows.stalls);
+        rows.events.iter().for_each(|row| self.event(row));
+        std::mem::take(&mut rows.frames).into_iter().for_each(|row| self.frame(row));
+        self.hops.rows = std::mem::take(&mut rows.hops);
+        self.on_way = std::mem::take(&mut rows.on_way);
+        rows.frames = self.settle(self.last, true);
+        rows.absences = self.absences();
+        (rows.hops, rows.on_way) = (self.hops.rows, self.on_way);
+    }
+
+    /// Notes when each frame was due, and whether the host was away between then and when the frame had been checked.
+    fn tell_dues(&self, rows: &mut [FrameRow]) {
+        for row in rows.iter_mut().filter(|row| row.attack.is_none() && row.stream != StreamId::NONE) {
+            // A live sender may have lost count of a frame that was accepted all the same, and that is judged too. What was missed
+            // in a slot for which nothing was sent was never due.
+            let is_known = row.sent_at.is_some() || row.accepted_at.is_some();
+            row.due_at = match row.slot_start {
+                Some(slot_start) if !self.ways.has_application[row.stream.index()] => is_known.then_some(slot_start),
+                _ if self.ways.is_relayed(row.stream) => {
+                    is_known.then(|| row.sent_at.map_or(row.cycle_start, |at| at.min(row.cycle_start)))
+                }
+                _ => row.sent_at.map(|at| self.dues.due(row.stream, row.sender, at)),
+            };
+            let ended_at = row.accepted_at.or(row.received_at);
+            row.stalled |= row.due_at.zip(ended_at).is_some_and(|(from, to)| self.stays.overlap(from, to));
+        }
+    }
+
+    /// Joins the hops of frames that gateways carried on.
+    fn join(&mut self, is_over: bool, rows: &mut Vec<FrameRow>) {
+        let (plan, [keep_from, _]) = (self.plan, self.over);
+        self.sent.sort_in();
+        let sent = &self.sent;
+        // Bytes on a bus tell at most a part of the number, and what was withheld before has one too: the sender knows.
+        let number = |stream: StreamId, at: SimTime| Some((stream, sent.nearest(stream, at)?));
+        for (stream, sequence, at) in self.begun.take_settled(is_over) {
+            let of_bytes = |sequence: u64| (stream, sent.complete(stream, 4, sequence, at));
+            if let Some(number) = sequence.map(of_bytes).or_else(|| number(stream, at)) {
+                self.open.insert(number, at);
+            }
+        }
+        let hops = Hops::new(&self.hops.rows, &self.told.rows);
+        let mut missing = Vec::new();
+        for place in self.told.settling(is_over) {
+            let mut row = self.told.rows[place];
+            let stream = &plan.streams[row.stream.index()];
+            let is_end = stream.receivers.contains(&row.at) && row.lost_for.is_none();
+            if row.sender == stream.sender && row.at == stream.sender && row.sent_at.is_some() {
+                // Seen on its first segment and nowhere else.
+                let seen = row.sent_at.filter(|at| *at >= keep_from);
+                self.open.extend(seen.and_then(|at| Some((number(row.stream, at)?, at))));
+                continue;
+            }
+            if row.outcome == Outcome::Missing {
+                if self.ways.in_slots[row.stream.index()].contains(&row.at) {
+                    match sent.just_before(row.stream, row.cycle_start, stream.period) {
+                        Some(number) => row.sequence = number,
+                        // Nothing was sent for this slot.
+                        None => row.slot_start = Some(row.cycle_start),
+                    }
+                } else {
+                    row.sequence = sent.complete(row.stream, stream.length, row.sequence, row.cycle_start);
+                }
+                // It was noticed later than the frame was due, and an attack is known by when its frame was.
+                if let Some(due) = sent.due(row.stream, row.sequence) {
+                    row.cycle_start = due;
+                }
+                missing.push(row);
+                continue;
+            }
+            if let Some(way) = hops.way(place) {
+                row.sent_at = way.sent_at;
+                if let (None, Some((attack, attacker))) = (row.attack, way.attack) {
+                    (row.attack, row.sender) = (Some(attack), attacker);
+                }
+            }
+            let told_at = row.sent_at.unwrap_or(row.cycle_start);
+            row.sequence = sent.complete(row.stream, stream.length, row.sequence, told_at);
+            if row.attack.is_none() {
+                row.sender = stream.sender;
+                // One of before has ended, or it would be open.
+                if let Some(sent_at) = row.sent_at.filter(|at| *at >= keep_from) {
+                    self.open.entry((row.stream, row.sequence)).or_insert(sent_at);
+                }
+            }
+            let due = sent.due(row.stream, row.sequence).or(row.sent_at);
+            row.cycle_start = due.unwrap_or(row.cycle_start);
+            (row.slot_start, row.arrived_at, row.departed_at) = (None, None, None);
+            // A copy of a frame that has come another way is the end of nothing.
+            let is_copy = row.outcome == Outcome::Discarded(DiscardReason::CopyEliminated);
+            let is_lost = matches!(row.outcome, Outcome::Discarded(_)) && !is_copy;
+            if row.attack.is_none() && (is_end && !is_copy || is_lost) {
+                let own = [row.lost_for.unwrap_or(row.at)];
+                let receivers = if is_end || row.lost_for.is_some() { &own } else { &stream.receivers[..] };
+                self.ended.extend(receivers.iter().map(|receiver| (row.stream, row.sequence, *receiver)));
+            }
+            if is_end || is_lost {
+                rows.push(row);
+            }
+        }
+        std::mem::swap(&mut self.missing, &mut missing);
+        if is_over {
+            missing.append(&mut self.missing);
+        }
+        for row in missing {
+            if self.ended.insert((row.stream, row.sequence, row.at)) {
+                rows.push(row);
+            }
+        }
+        if is_over {
+            self.end_all(rows);
+        } else {
+            self.forget_ended();
+        }
+        for row in rows.iter_mut() {
+            row.sequence = as_sent(row.sequence);
+        }
+        rows.sort_by_key(|row| (row.sent_at.or(row.arrived_at).unwrap_or(row.cycle_start), row.stream));
+    }
+
+    /// A row for each frame that is open when the run is over, at each receiver where it has not ended.
+    fn end_all(&mut self, rows: &mut Vec<FrameRow>) {
+        let (plan, sent) = (self.plan, &self.sent);
+        let held = self.held_by_gateways();
+        for on_way in &mut self.on_way {
+            if let Some(low) = on_way.sequence.filter(|_| self.ways.is_relayed(on_way.stream)) {
+                let length = plan.streams[on_way.stream.index()].length;
+                on_way.sequence = Some(as_sent(sent.complete(on_way.stream, length, low, on_way.sent_at)));
+            }
+        }
+        let on_way: BTreeSet<Number> = self.on_way.iter().filter_map(|row| Some((row.stream, row.sequence?))).collect();
+        for ((id, sequence), sent_at) in std::mem::take(&mut self.open) {
+            let stream = &plan.streams[id.index()];
+            for receiver in &stream.receivers {
+                if self.ended.contains(&(id, sequence, *receiver)) {
+                    continue;
+                }
+                let due = sent.due(id, sequence).unwrap_or(sent_at);
+                let in_it = |gateway: &&NodeId| held.contains(&(id, sequence, **gateway));
+                let before = gateways_before(stream, *receiver);
+                let is_on_way = on_way.contains(&(id, as_sent(sequence)));
+                let places = std::iter::once(receiver).chain(&before);
+                let lost_at = places.filter(in_it).find(|gateway| self.ways.has_restarted(**gateway, self.last));
+                if let Some(gateway) = lost_at.filter(|_| !is_on_way) {
+                    let outcome = Outcome::Discarded(DiscardReason::Restarted);
+                    let row = FrameRow::open(id, sequence, stream.sender, *gateway, due, outcome);
+                    let lost_for = Some(*receiver).filter(|receiver| receiver != gateway);
+                    rows.push(FrameRow { sent_at: Some(sent_at), lost_for, ..row });
+                    continue;
+                }
+                // Who kept it back does not say which it was.
+                if !is_on_way && before.iter().any(|gateway| self.keepers.contains(&(id, *gateway))) {
+                    let row = FrameRow::open(id, sequence, stream.sender, *receiver, due, Outcome::Missing);
+                    rows.push(FrameRow { sent_at: Some(sent_at), ..row });
+                    continue;
+                }
+                if !is_on_way && before.iter().any(|gateway| in_it(&gateway)) {
+                    self.on_way.push(OnWayRow { stream: id, sequence: Some(as_sent(sequence)), sent_at });
+                }
+                let row = FrameRow::open(id, sequence, stream.sender, *receiver, due, Outcome::Unaccounted);
+                rows.push(FrameRow { sent_at: Some(sent_at), ..row });
+            }
+        }
+    }
+
+    /// The number that a PDU on its way has at its sender.
+    fn number(&self, stream: StreamId, low: u64, at: SimTime) -> Number {
+        let length = self.plan.streams.get(stream.index()).map_or(0, |stream| stream.length);
+        (stream, self.sent.complete(stream, length, low, at))
+    }
+
+    /// Frames that came to a gateway on their way and were not lost there by any word of it: stream, number, gateway.
+    ///
+    /// Of one that starts anew: that came before it was there again. What is sent on by then ends elsewhere.
+    fn held_by_gateways(&self) -> BTreeSet<(StreamId, u64, NodeId)> {
+        let at_gateway = |hop: &&HopRow| self.ways.gateways.contains(&hop.to) && self.ways.is_relayed(hop.stream);
+        let before = |hop: &&HopRow| {
+            self.ways.away.get(&hop.to).is_none_or(|(_, until)| hop.received_at.is_none_or(|at| at < *until))
+        };
+        let of_hop = |hop: &HopRow| Some((self.number(hop.stream, hop.sequence, hop.sent_at?), hop.to));
+        let came = self.hops.rows.iter().filter(at_gateway).filter(before).filter_map(of_hop);
+        let in_vain = self.in_vain.iter().map(|(stream, low, at, node)| (self.number(*stream, *low, *at), *node));
+        came.chain(in_vain).map(|((stream, number), node)| (stream, number, node)).collect()
+    }
+
+    /// Forgets frames that have ended everywhere a while ago, with their transmissions.
+    fn forget_ended(&mut self) {
+        let [keep_from, _] = self.over;
+        let mut first: BTreeMap<StreamId, SimTime> = BTreeMap::new();
+        self.open.retain(|(id, number), at| {
+            let receivers = &self.plan.streams[id.index()].receivers;
+            let has_ended = receivers.iter().all(|receiver| self.ended.contains(&(*id, *number, *receiver)));
+            if !has_ended {
+                let first = first.entry(*id).or_insert(*at);
+                *first = (*first).min(*at);
+            }
+            !has_ended || *at >= keep_from
+        });
+        let mut numbers: BTreeMap<StreamId, u64> = BTreeMap::new();
+        for (stream, id) in
+            self.plan.streams.iter().zip((0..).map(StreamId)).filter(|(_, id)| self.ways.is_relayed(*id))
+        {
+            let from = first.get(&id).map_or(keep_from, |first| keep_from.min(*first));
+            // Whoever misses a frame may wait for some more.
+            numbers.insert(id, self.sent.forget(id, from.min(self.last - stream.period * 4)));
+        }
+        let is_young = |stream: &StreamId, number: u64| numbers.get(stream).is_none_or(|first| number >= *first);
+        let mut ended = std::mem::take(&mut self.ended);
+        ended.retain(|(stream, number, _)| self.open.contains_key(&(*stream, *number)) || is_young(stream, *number));
+        self.ended = ended;
+        self.told.forget_settled(|_| false);
+        let mut hops = std::mem::take(&mut self.hops);
+        hops.forget_settled(|hop| {
+            let number = hop.sent_at.map(|at| self.number(hop.stream, hop.sequence, at));
+            number.is_some_and(|number| self.open.contains_key(&number))
+        });
+        self.hops = hops;
+    }
+}
+
+/// Rows in the order in which they came: those that are settled, those of the span before, and those of now.
+#[derive(Clone, Debug)]
+pub(crate) struct Spans<R> {
+    pub(crate) rows: Vec<R>,
+    /// So many are settled.
+    settled: usize,
+    /// So many came before the span of now.
+    before: usize,
+}
+
+impl<R> Default for Spans<R> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), settled: 0, before: 0 }
+    }
+}
+
+impl<R> Spans<R> {
+    pub(crate) fn push(&mut self, row: R) {
+        self.rows.push(row);
+    }
+
+    fn fresh(&self) -> usize {
+        self.rows.len() - self.before
+    }
+
+    /// Places of those that are to be settled; when the run is over of all that are not.
+    fn settling(&self, is_over: bool) -> std::ops::Range<usize> {
+        self.settled..if is_over { self.rows.len() } else { self.before }
+    }
+
+    /// Takes out what is to be settled.
+    fn take_settled(&mut self, is_over: bool) -> std::vec::IntoIter<R> {
+        let settling = self.settling(is_over);
+        let rows: Vec<R> = self.rows.drain(settling).collect();
+        self.before = self.rows.len();
+        rows.into_iter()
+    }
+
+    /// The span of now is the one before: forgets what was settled then, but for what is kept.
+    fn forget_settled(&mut self, mut is_kept: impl FnMut(&R) -> bool) {
+        let (settled, all) = (self.settled, self.rows.len());
+        let mut place = 0;
+        self.rows.retain(|row| {
+            place += 1;
+            place > settled || is_kept(row)
+        });
+        let dropped = all - self.rows.len();
+        self.settled = self.before - dropped;
+        self.before = self.rows.len();
+    }
+}

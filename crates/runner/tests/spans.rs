@@ -1,0 +1,73 @@
+//! Rows that are forgotten when they are counted come to the same summary as all of them together.
+
+use std::path::{Path, PathBuf};
+
+use chronoseal_catalog::Prepared;
+use chronoseal_core::Duration;
+use chronoseal_results::RunSummary;
+use chronoseal_runner::{Span, simulate_folded, simulate_followed};
+use chronoseal_scenario::{FileError, Files, Scenario, upgrade};
+
+/// The folder of a scenario.
+struct Folder(PathBuf);
+
+impl Files for Folder {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
+        let unreadable = |reason| FileError::Unreadable { place: path.to_owned(), reason };
+        std::fs::read(self.0.join(path)).map_err(unreadable)
+    }
+}
+
+/// Every scenario of a folder that can be prepared, with its name.
+fn for_each(folder: &str, mut check: impl FnMut(&str, &Prepared<'_>)) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        // Long enough for several spans.
+        let sets = [("duration".to_owned(), "1s".to_owned())];
+        let text = std::fs::read_to_string(&path).unwrap();
+        let text = upgrade(name, &text).map_or(text, |upgraded| upgraded.text);
+        let Ok(scenario) = Scenario::load(name, text.as_bytes(), &sets, &Folder(folder.clone())) else { continue };
+        if let Ok(prepared) = Prepared::new(&scenario.plan) {
+            check(name, &prepared);
+        }
+    }
+}
+
+/// The first line in which two summaries differ.
+fn difference(whole: &RunSummary, folded: &RunSummary) -> Option<String> {
+    let [whole, folded] = [whole, folded].map(|summary| serde_json::to_string_pretty(summary).unwrap());
+    let lines = whole.lines().zip(folded.lines()).zip(1..);
+    let different = lines.clone().find(|((whole, folded), _)| whole != folded);
+    let mut different = different.map(|((whole, folded), line)| format!("line {line}: {whole} became {folded}"));
+    if different.is_none() && whole.len() != folded.len() {
+        different = Some("one is longer".into());
+    }
+    different
+}
+
+#[test]
+fn a_run_in_many_spans_comes_to_what_it_does_as_a_whole() {
+    let mut compared = 0;
+    let mut failed = Vec::new();
+    for folder in ["scenarios", "crates/cli/tests/golden/defects", "crates/cli/tests/golden/more"] {
+        for_each(folder, |name, prepared| {
+            // Key exchanges take long to compute; some of the other folders have them too.
+            if folder == "crates/cli/tests/golden/more" && prepared.plan().group_key.is_some() {
+                return;
+            }
+            let Ok(whole) = simulate_followed(prepared, false, &mut |_| true) else { return };
+            let span = Span { rows: 1, time: Duration::from_ms(60) };
+            let folded = simulate_folded(prepared, span, &mut |_| true).expect("it could be built before");
+            assert!(folded.rows.is_counted_only && folded.rows.frames.is_empty() && folded.rows.events.is_empty());
+            assert_eq!(whole.meta, folded.meta);
+            compared += 1;
+            failed.extend(difference(&whole.summary, &folded.summary).map(|text| format!("{folder}/{name}: {text}")));
+        });
+    }
+    assert!(failed.is_empty(), "{} of {compared}:\n{}", failed.len(), failed.join("\n"));
+    assert!(compared > 30, "{compared}");
+}
