@@ -165,7 +165,9 @@ mod tests {
         let unknown = RAW.replace("security", "safety");
         assert!(refusal(&[("raw", &unknown)]).contains("safety"));
         assert!(refusal(&[("raw", &RAW.replace("[\"true\"]", "[]"))]).contains("prints the installed version"));
-        assert!(refusal(&[("raw", RAW), ("other", RAW)]).contains("another adapter has a configuration named `raw-udp`"));
+        assert!(
+            refusal(&[("raw", RAW), ("other", RAW)]).contains("another adapter has a configuration named `raw-udp`")
+        );
         assert!(refusal(&[]).contains("no folder in it"));
         let empty = RAW.replace("[\"{built}/adapter\", \"{self}\", \"udp\"]", "[]");
         assert!(refusal(&[("raw", &empty)]).contains("a program of `raw-udp` has no words"));

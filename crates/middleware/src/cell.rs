@@ -119,7 +119,8 @@ impl Measured {
             wire: wire(run, &rows),
             programs: run.meta.programs.clone(),
             trouble: trouble(run),
-            forged: run.rows.frames.iter().filter(|row| row.attack.is_some() && row.accepted_at.is_some()).count() as u64,
+            forged: run.rows.frames.iter().filter(|row| row.attack.is_some() && row.accepted_at.is_some()).count()
+                as u64,
             attacker: run.meta.programs.iter().find(|program| is_attacker(run, program)).map(last_line),
             warnings: run.meta.warnings.clone(),
             ..Self::default()

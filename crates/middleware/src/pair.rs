@@ -76,7 +76,11 @@ impl Data {
     /// Recordings of such sensors, at the same rates: scans of a laser after each other, pixels of 3 bytes, and points of 32 bytes for each pixel.
     pub fn recorded() -> [Self; 3] {
         let [laser, image, cloud] = Self::published();
-        [Self { length: 8_664, ..laser }, Self { length: 640 * 480 * 3, ..image }, Self { length: 640 * 480 * 32, ..cloud }]
+        [
+            Self { length: 8_664, ..laser },
+            Self { length: 640 * 480 * 3, ..image },
+            Self { length: 640 * 480 * 32, ..cloud },
+        ]
     }
 
     /// What it asks of a network, headers left out `[bit/s]`.
@@ -249,7 +253,16 @@ mod tests {
         let plan = chronoseal_scenario::load("pair.toml", text.as_bytes(), &[], &chronoseal_scenario::NoFiles).unwrap();
         let stranger = plan.nodes.iter().find(|node| node.name == "stranger").unwrap();
         let words = &stranger.program.as_ref().unwrap().command;
-        let expected = ["/attacks/forge", "laser", "9000", "/keys/insider", "/built/adapter", "10.0.0.3", "10.0.0.2", "/keys/insider"];
+        let expected = [
+            "/attacks/forge",
+            "laser",
+            "9000",
+            "/keys/insider",
+            "/built/adapter",
+            "10.0.0.3",
+            "10.0.0.2",
+            "/keys/insider",
+        ];
         assert_eq!(words[..8], expected);
     }
 

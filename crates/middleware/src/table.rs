@@ -64,10 +64,8 @@ pub fn document(rows: &[Row<'_>], data: &Data, network: Network) -> Document {
 
 fn verdict(ranked: &[&Row<'_>], data: &Data, network: Network) -> Verdict {
     let asked = ranked.len();
-    let ran: Vec<(&str, &Measured)> = ranked
-        .iter()
-        .filter_map(|row| Some((row.configuration.name.as_str(), row.measured()?)))
-        .collect();
+    let ran: Vec<(&str, &Measured)> =
+        ranked.iter().filter_map(|row| Some((row.configuration.name.as_str(), row.measured()?))).collect();
     let mut points = Vec::new();
     if let Some(times) = data.overload(network) {
         points.push(format!(
@@ -158,15 +156,18 @@ fn measured_cells(measured: &Measured) -> Vec<Cell> {
             Some(ns) => Cell::number(ns as f64 / 1e3, 1).from(Evidence::Measured),
         },
     };
-    let ready = measured.first_due_ns.map_or_else(
-        || Cell::na("nothing was sent"),
-        |ns| Cell::number(ns as f64 / 1e9, 2).from(Evidence::Measured),
-    );
+    let ready = measured
+        .first_due_ns
+        .map_or_else(|| Cell::na("nothing was sent"), |ns| Cell::number(ns as f64 / 1e9, 2).from(Evidence::Measured));
     let wire = measured.wire.map_or_else(
         || Cell::na("nothing came"),
         |wire| {
             let cell = Cell::number(wire, 2).from(Evidence::Measured);
-            if wire < 1.0 { cell.marked(Mark::Warn).titled("not on the wire: the messages took another way") } else { cell }
+            if wire < 1.0 {
+                cell.marked(Mark::Warn).titled("not on the wire: the messages took another way")
+            } else {
+                cell
+            }
         },
     );
     vec![
@@ -291,7 +292,9 @@ fn notes(ranked: &[&Row<'_>], data: &Data, network: Network) -> Vec<String> {
     )];
     let stalled: u64 = ranked.iter().filter_map(|row| row.measured()).map(|measured| measured.stalled).sum();
     if stalled > 0 {
-        notes.push(format!("{stalled} messages were on their way while the host was away: their latency is the host's."));
+        notes.push(format!(
+            "{stalled} messages were on their way while the host was away: their latency is the host's."
+        ));
     }
     if data.length > 65_000 {
         notes.push("Messages of this length show copies and ciphers; those of a few kilobytes show how fast processes wake up.".into());
@@ -330,7 +333,14 @@ mod tests {
     fn measured(came: u64, lost: u64, late: u64, us: i64) -> Answer {
         let mut latencies: Vec<i64> = vec![us * 1_000; came as usize];
         let latency = Distribution::of(&mut latencies);
-        Answer::Measured(Box::new(Measured { due: came + lost, came, lost, late: Some(late), latency, ..Measured::default() }))
+        Answer::Measured(Box::new(Measured {
+            due: came + lost,
+            came,
+            lost,
+            late: Some(late),
+            latency,
+            ..Measured::default()
+        }))
     }
 
     #[test]

@@ -10,7 +10,9 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_core::{Duration, Event, EventKind, MessagePart, NodeId, SimTime, StreamId};
-use chronoseal_media::medium::{Attachment, FRAME_CAPACITY, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer};
+use chronoseal_media::medium::{
+    Attachment, FRAME_CAPACITY, FrameId, FrameLabel, FrameStore, Medium, MediumOutput, MediumTimer,
+};
 use chronoseal_results::{Direction, EventRow, ReleaseRow, StallRow};
 use chronoseal_wire::protocol_control_frame::add_transparent_clock;
 

@@ -324,10 +324,10 @@ fn outcome_of(
 ) -> LiveOutcome {
     emulated.stalls.extend(stalls);
     let of_agents = logs.iter().flatten().flat_map(|log| &log.stalls);
-    emulated.stalls.extend(of_agents.map(|(at_ps, late_ps)| StallRow {
-        time: SimTime::from_ps(*at_ps),
-        duration: Duration::from_ps(*late_ps),
-    }));
+    emulated.stalls.extend(
+        of_agents
+            .map(|(at_ps, late_ps)| StallRow { time: SimTime::from_ps(*at_ps), duration: Duration::from_ps(*late_ps) }),
+    );
     emulated.stalls.sort_by_key(|stall| stall.time);
     let lines: Vec<&Line> = wires.iter().map(|wire| &wire.line).collect();
     let mut joined = join::join(&config.agents, &lines, emulated, logs, traffic);

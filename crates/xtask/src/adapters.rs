@@ -40,7 +40,9 @@ fn conform(root: &Path, calls: &[Vec<&str>]) -> TaskResult {
     for call in calls {
         let name = call[0];
         if !is_installed(&folder, name) {
-            eprintln!("skipped: {name}; its middleware is not installed (`chronoseal middleware list` says what installs it)");
+            eprintln!(
+                "skipped: {name}; its middleware is not installed (`chronoseal middleware list` says what installs it)"
+            );
             continue;
         }
         let script = folder.join("conformance.py");

@@ -66,7 +66,12 @@ fn findings(report: &HostReport) -> Vec<Finding> {
     all.push(if per_processor < 0.3 {
         fine("load of the last minute", load, "processors are free for the run")
     } else {
-        poor("load of the last minute", load, "live latencies have the waiting for others in them", "end other work first")
+        poor(
+            "load of the last minute",
+            load,
+            "live latencies have the waiting for others in them",
+            "end other work first",
+        )
     });
     if !report.governor.is_empty() {
         let means = "a processor that slows down when idle answers later to what comes rarely";
@@ -104,13 +109,22 @@ fn of_namespaces(report: &HostReport) -> Vec<Finding> {
             "live runs need root",
             "chmod 666 /dev/net/tun, as distributions have it",
         ),
-        TunAccess::Missing => {
-            poor("/dev/net/tun", "missing", "no station can be made", "modprobe tun; in a container, pass --device /dev/net/tun")
-        }
+        TunAccess::Missing => poor(
+            "/dev/net/tun",
+            "missing",
+            "no station can be made",
+            "modprobe tun; in a container, pass --device /dev/net/tun",
+        ),
     };
     let needed = match report.user_namespace {
-        Some(true) => fine("privileges", "none: user namespaces", "no root needed; tails of latency are longer without SCHED_FIFO"),
-        Some(false) => fine("privileges", if report.root { "root" } else { "of its own" }, "namespaces are made directly"),
+        Some(true) => fine(
+            "privileges",
+            "none: user namespaces",
+            "no root needed; tails of latency are longer without SCHED_FIFO",
+        ),
+        Some(false) => {
+            fine("privileges", if report.root { "root" } else { "of its own" }, "namespaces are made directly")
+        }
         None => poor(
             "privileges",
             "not enough",
@@ -138,7 +152,12 @@ fn of_time(report: &HostReport) -> Vec<Finding> {
     all.push(if median_ns < CLOCK_SLOW_NS {
         fine("clock", clock, "stamps cost next to nothing")
     } else {
-        poor("clock", clock, "each stamp takes a part of what it measures", "boot with clocksource=tsc where the counter is constant")
+        poor(
+            "clock",
+            clock,
+            "each stamp takes a part of what it measures",
+            "boot with clocksource=tsc where the counter is constant",
+        )
     });
     let skew = report.skew.iter().map(|skew| skew.from_ns.abs().max(skew.to_ns.abs())).max();
     all.push(match skew {
@@ -157,19 +176,34 @@ fn of_time(report: &HostReport) -> Vec<Finding> {
     all.push(if report.wake_up_error_p99_ns < 100_000 {
         fine("wake-ups late by", wake_up, "sending times are kept")
     } else {
-        poor("wake-ups late by", wake_up, "sending times are missed by that; it is stated with results", "give it SCHED_FIFO and an idle machine")
+        poor(
+            "wake-ups late by",
+            wake_up,
+            "sending times are missed by that; it is stated with results",
+            "give it SCHED_FIFO and an idle machine",
+        )
     });
-    all.push(fine("the same, looking at the clock", format!("{} of 99 %", us(report.precise_wake_up_error_p99_ns)), "what the emulator keeps"));
+    all.push(fine(
+        "the same, looking at the clock",
+        format!("{} of 99 %", us(report.precise_wake_up_error_p99_ns)),
+        "what the emulator keeps",
+    ));
     let stalls = format!("{} of {} wake-ups", report.stalls, 2 * report.samples);
     all.push(match report.stalls {
         0 => fine("stalls over 1 ms", stalls, "none was seen; a run looks for them all the time"),
-        _ => poor("stalls over 1 ms", stalls, "messages under way then are marked, and tables show them apart", "an idle machine; hardware"),
+        _ => poor(
+            "stalls over 1 ms",
+            stalls,
+            "messages under way then are marked, and tables show them apart",
+            "an idle machine; hardware",
+        ),
     });
     all
 }
 
 fn document(report: &HostReport) -> Document {
-    let mut table = Table::new("What a live run finds on this host").words("what").words("found").words("means").words("better");
+    let mut table =
+        Table::new("What a live run finds on this host").words("what").words("found").words("means").words("better");
     for Finding { what, found, means, improve } in findings(report) {
         let better = improve.as_deref().map_or_else(|| Cell::text(""), Cell::text);
         let mark = if improve.is_some() { Mark::Warn } else { Mark::None };
@@ -222,10 +256,14 @@ fn missing_middleware() -> Option<String> {
     let all = adapters(Path::new(ADAPTERS)).ok()?;
     let missing: Vec<_> = all.iter().filter(|adapter| adapter.version().is_none()).collect();
     let titles: Vec<&str> = missing.iter().map(|adapter| adapter.title.as_str()).collect();
-    let mut packages: Vec<&str> =
-        missing.iter().flat_map(|adapter| &adapter.packages).map(String::as_str).collect();
+    let mut packages: Vec<&str> = missing.iter().flat_map(|adapter| &adapter.packages).map(String::as_str).collect();
     packages.sort_unstable();
     packages.dedup();
-    (!missing.is_empty())
-        .then(|| format!("Robot middleware not installed: {}. Install it: apt-get install {}", titles.join(", "), packages.join(" ")))
+    (!missing.is_empty()).then(|| {
+        format!(
+            "Robot middleware not installed: {}. Install it: apt-get install {}",
+            titles.join(", "),
+            packages.join(" ")
+        )
+    })
 }

@@ -173,7 +173,8 @@ pub(crate) fn run(options: &Middleware, printer: &Printer) -> Result<Status, Tro
 
 fn list(options: &List, printer: &Printer) -> Result<Status, Trouble> {
     let all = adapters(&options.adapters)?;
-    let mut table = Table::new("Configurations").words("configuration").words("what").words("security").words("installed");
+    let mut table =
+        Table::new("Configurations").words("configuration").words("what").words("security").words("installed");
     let mut missing = Vec::new();
     for adapter in &all {
         let version = adapter.version();
@@ -218,7 +219,8 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     data.deadline = options.deadline;
     data.period = options.period.unwrap_or(data.period);
     if let Some(length) = options.length {
-        data.length = u32::try_from(length.0).map_err(|_| Trouble(format!("error: {length} are too many for a message")))?;
+        data.length =
+            u32::try_from(length.0).map_err(|_| Trouble(format!("error: {length} are too many for a message")))?;
     }
     let folder = options.out.clone().unwrap_or_else(|| files::fresh_folder("middleware"));
     files::claim(&folder)?;
@@ -268,7 +270,10 @@ fn attack(options: &AttackOptions, printer: &Printer) -> Result<Status, Trouble>
         let names: Vec<String> = known.iter().map(|attack| attack.name.clone()).collect();
         known.retain(|attack| attack.name == *name);
         if known.is_empty() {
-            return Err(Trouble(format!("error: there is no attack named {name}\nhelp: write one of {}", names.join(", "))));
+            return Err(Trouble(format!(
+                "error: there is no attack named {name}\nhelp: write one of {}",
+                names.join(", ")
+            )));
         }
     }
     let chosen = chosen(&all, &options.names)?;
@@ -280,7 +285,9 @@ fn attack(options: &AttackOptions, printer: &Printer) -> Result<Status, Trouble>
     let mut host = Host::new(Cache::of_user(), None);
     let tried: Vec<_> = chosen
         .iter()
-        .flat_map(|(adapter, one)| known.iter().filter(|attack| attack.is_on(adapter, one)).map(move |attack| (*adapter, *one, attack)))
+        .flat_map(|(adapter, one)| {
+            known.iter().filter(|attack| attack.is_on(adapter, one)).map(move |attack| (*adapter, *one, attack))
+        })
         .collect();
     let bar = printer.progress(tried.len() as u64, "attacks");
     let mut trials = Vec::new();
@@ -327,12 +334,16 @@ fn attack_document(trials: &[Trial<'_>]) -> Document {
         (0, _) => (Word::NotChecked, "No attack was tried.".to_owned()),
         (ran, 0) => (Word::NotProven, format!("{ran} of {} attacks were tried, and none did any harm.", trials.len())),
         (ran, harmed) => {
-            let text = format!("{harmed} of the {ran} attacks that were tried did harm: forged messages were accepted, messages were read, or genuine ones were lost.");
+            let text = format!(
+                "{harmed} of the {ran} attacks that were tried did harm: forged messages were accepted, messages were read, or genuine ones were lost."
+            );
             (Word::Failed, text)
         }
     };
     let points = trials.iter().filter_map(|trial| match &trial.answer {
-        Answer::Not(why) => Some(format!("{} on {}: not tried, because {why}", trial.attack.name, trial.configuration.name)),
+        Answer::Not(why) => {
+            Some(format!("{} on {}: not tried, because {why}", trial.attack.name, trial.configuration.name))
+        }
         Answer::Measured(_) => None,
     });
     Document {

@@ -157,5 +157,7 @@ fn a_station_that_was_stopped_is_seen_to_have_been() {
 fn children() -> Vec<Pid> {
     let threads = std::fs::read_dir("/proc/self/task").unwrap();
     let lists = threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
-    lists.flat_map(|list| list.split_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap())).collect::<Vec<_>>()).collect()
+    lists
+        .flat_map(|list| list.split_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap())).collect::<Vec<_>>())
+        .collect()
 }

@@ -57,3 +57,21 @@ pub(super) fn run<'a>(
     }
     trials
 }
+
+/// How many did harm, for the verdict.
+pub(super) fn in_words(trials: &[Trial<'_>]) -> String {
+    let ran = trials.iter().filter_map(|trial| match &trial.answer {
+        Answer::Measured(measured) => Some(measured.harm() > 0),
+        Answer::Not(_) => None,
+    });
+    let ran: Vec<bool> = ran.collect();
+    match ran.len() {
+        0 => "No attack was tried.".into(),
+        tried => {
+            let harmed = ran.iter().filter(|harmed| **harmed).count();
+            format!(
+                "{harmed} of the {tried} attacks that were tried did harm: forged messages were accepted, messages were read, or genuine ones were lost."
+            )
+        }
+    }
+}

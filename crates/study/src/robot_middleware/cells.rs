@@ -59,7 +59,8 @@ pub(super) fn measure(
                         Some(reason) => Answer::Not(reason),
                         None => {
                             let seed = plan.seed + round;
-                            let question = Question { data, network, packets: Packets::Large, duration, seed, attack: None };
+                            let question =
+                                Question { data, network, packets: Packets::Large, duration, seed, attack: None };
                             host.answer(adapter, configuration, question, &live, stop).0
                         }
                     };

@@ -9,7 +9,7 @@ mod tables;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_middleware::{Adapter, Cache, Data, Host, NETWORKS, adapters, attacked};
+use chronoseal_middleware::{Adapter, Cache, Data, Host, NETWORKS, Trial, adapters, attacked};
 use chronoseal_report::{Block, Document, Section, Verdict, Word};
 use chronoseal_runner::versions;
 
@@ -36,8 +36,9 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
     let mut host = Host::new(cache, bodies);
     let cells = cells::measure(&mut host, &all, &plan, stop, &mut |done, what| progress(CELLS * done, what));
     let known = chronoseal_middleware::attacks(Path::new(ADAPTERS))?;
-    let trials =
-        attacks::run(&mut host, &all, &known, &plan, stop, &mut |done, what| progress(CELLS + (1.0 - CELLS) * done, what));
+    let trials = attacks::run(&mut host, &all, &known, &plan, stop, &mut |done, what| {
+        progress(CELLS + (1.0 - CELLS) * done, what)
+    });
     progress(1.0, "writing the report");
 
     let sensors = Data::recorded();
@@ -59,16 +60,15 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
             .with(Block::Text(SECURITY.into()))
             .with(Block::Table(tables::security(&all, &cells))),
     );
-    sections.push(
-        Section::new("Attacks").with(Block::Text(attacks::TEXT.into())).with(Block::Table(attacked(&trials))),
-    );
+    sections
+        .push(Section::new("Attacks").with(Block::Text(attacks::TEXT.into())).with(Block::Table(attacked(&trials))));
     sections.push(Section::new("Contradictions of the printed tables").with(Block::Notes(contradictions(&printed))));
     sections.push(Section::new("What to know").with(Block::Notes(notes(&all, &cells))));
     sections.push(Section::new("Not there yet").with(Block::Notes(NOT_YET.map(str::to_owned).to_vec())));
     let document = Document {
         title: TITLE.into(),
         subtitle: "Nine configurations of the source and those of today, three kinds of data, three networks: printed beside measured.".into(),
-        verdict: verdict(&all, &cells),
+        verdict: verdict(&all, &cells, &trials),
         sections,
         environment: versions(),
     };
@@ -89,7 +89,7 @@ const NOT_YET: [&str; 5] = [
     "Intervals of confidence of what security costs.",
 ];
 
-fn verdict(all: &[Adapter], cells: &Cells) -> Verdict {
+fn verdict(all: &[Adapter], cells: &Cells, trials: &[Trial<'_>]) -> Verdict {
     let nine = || all.iter().flat_map(|adapter| &adapter.configurations).filter(|one| one.published.is_some());
     let (asked, measured) = cells.counts();
     let of_nine = nine().filter(|one| cells.has_any(&one.name)).count();
@@ -98,6 +98,7 @@ fn verdict(all: &[Adapter], cells: &Cells) -> Verdict {
     if incomplete > 0 {
         points.push(format!("In {incomplete} measured cells a program failed or nothing came; they are marked."));
     }
+    points.push(attacks::in_words(trials));
     let (word, text) = if measured == 0 {
         (Word::NotChecked, "Nothing was measured.".to_owned())
     } else {
@@ -145,7 +146,9 @@ fn notes(all: &[Adapter], cells: &Cells) -> Vec<String> {
     }
     let stalled = cells.stalled();
     if stalled > 0 {
-        notes.push(format!("{stalled} messages were on their way while the host was away: their latency is the host's."));
+        notes.push(format!(
+            "{stalled} messages were on their way while the host was away: their latency is the host's."
+        ));
     }
     notes
 }
@@ -177,7 +180,7 @@ mod tests {
         let plan = Plan { is_full: false, is_live: options.live, seed: 1, no_fifo: false };
         let mut host = Host::new(Cache::of_user(), None);
         let cells = cells::measure(&mut host, &all, &plan, &AtomicBool::new(false), &mut |_, _| {});
-        let verdict = verdict(&all, &cells);
+        let verdict = verdict(&all, &cells, &[]);
         assert_eq!((verdict.word, verdict.text.as_str()), (Word::NotChecked, "Nothing was measured."));
         let table = tables::loss(&all, &cells, &published::tables());
         assert!(table.rows.len() >= 9, "{}", table.rows.len());

@@ -25,7 +25,9 @@ fn printed_of<'a>(printed: &'a [Printed], one: &Configuration, data: &str, netwo
 
 /// Tables 1 to 3: mean and deviation printed and measured, with what the network alone takes.
 pub(super) fn latency(all: &[Adapter], data: &Data, cells: &Cells, printed: &[Printed]) -> Table {
-    let mut table = Table::new(format!("Latency of {} B every {:.2}", data.length, data.period)).words("configuration").words("network");
+    let mut table = Table::new(format!("Latency of {} B every {:.2}", data.length, data.period))
+        .words("configuration")
+        .words("network");
     for name in ["printed mean", "printed s.d.", "mean", "s.d.", "p50", "p99", "network alone"] {
         table = table.numbers(name, "us");
     }
@@ -184,15 +186,14 @@ pub(super) fn security(all: &[Adapter], cells: &Cells) -> Table {
         let plain = |secured: &Configuration| {
             let of_same = adapter.configurations.iter().filter(|one| one.security == "none");
             let of_same = of_same.filter(|one| secured.name.starts_with(&one.name));
-            of_same.max_by_key(|one| one.name.len()).or_else(|| {
-                adapter.configurations.iter().rev().find(|one| one.security == "none")
-            })
+            of_same
+                .max_by_key(|one| one.name.len())
+                .or_else(|| adapter.configurations.iter().rev().find(|one| one.security == "none"))
         };
         for secured in adapter.configurations.iter().filter(|one| one.security != "none") {
             let Some(plain) = plain(secured) else { continue };
             for data in Data::recorded() {
-                let mut row =
-                    vec![Cell::text(&secured.name), Cell::text(&plain.name), Cell::text(&data.name)];
+                let mut row = vec![Cell::text(&secured.name), Cell::text(&plain.name), Cell::text(&data.name)];
                 for network in NETWORKS {
                     let medians = |one: &Configuration| cells.medians(&one.name, &data.name, network.profile);
                     row.push(difference(&medians(secured), &medians(plain)));

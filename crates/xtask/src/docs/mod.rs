@@ -20,9 +20,13 @@ use crate::{Failure, TaskResult, built};
 const PLACES: &[&str] =
     &["README.md", "docs", "docs/dev", "docs/guide", "docs/reference", "studies", "examples", "scenarios"];
 /// What the program says of itself; its examples are of files that a user has.
-const GENERATED: &[&str] = &["docs/reference/command-line.md", "docs/reference/command-line-v2x.md"];
+const GENERATED: &[&str] = &[
+    "docs/reference/command-line.md",
+    "docs/reference/command-line-v2x.md",
+    "docs/reference/command-line-middleware.md",
+];
 /// Folders of the project that commands on pages read from.
-const READ: &[&str] = &["scenarios", "data", "studies", "examples"];
+const READ: &[&str] = &["scenarios", "data", "studies", "examples", "adapters"];
 
 /// What became of the commands of all pages.
 #[derive(Default)]
