@@ -1,4 +1,5 @@
 //! Rows that are forgotten when they are counted come to the same summary as all of them together.
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use std::path::{Path, PathBuf};
 
