@@ -152,7 +152,7 @@ fn measured_cells(measured: &Measured) -> Vec<Cell> {
     let percentile = |chosen: fn(&Distribution) -> Option<i64>| match measured.latency.as_ref() {
         None => Cell::na("nothing came"),
         Some(latency) => match chosen(latency) {
-            None => Cell::na(format!("{} messages are too few for it", latency.n)),
+            None => Cell::na("too few messages for it"),
             Some(ns) => Cell::number(ns as f64 / 1e3, 1).from(Evidence::Measured),
         },
     };
