@@ -8,6 +8,7 @@
 
 mod adapter;
 mod attack;
+mod audit;
 mod cell;
 mod error;
 mod host;
@@ -17,6 +18,7 @@ mod table;
 
 pub use self::adapter::{Adapter, Configuration, adapters};
 pub use self::attack::{Attack, attacks};
+pub use self::audit::{Audit, Finding, audit};
 pub use self::cell::{AskError, Measured, WARM_UP_PERCENT};
 pub use self::error::MiddlewareError;
 pub use self::host::{Host, Question};

@@ -7,7 +7,7 @@ use chronoseal_console::{Format, Printer, Status, Trouble, files};
 use chronoseal_core::{Bytes, Duration};
 use chronoseal_middleware::{
     Adapter, Answer, Cache, Configuration, Data, Host, NETWORKS, Network, Packets, Question, Row, Trial, adapters,
-    attacked, attacks, document,
+    attacked, attacks, audit, document,
 };
 use chronoseal_report::{Block, Cell, Document, Section, Table, Verdict, Word, csv, html, json, run_report};
 use chronoseal_results::disk::Filling;
@@ -39,6 +39,25 @@ enum Action {
     Run(Run),
     /// Attack configurations by a stranger on the same link, and count what gets through and what is lost
     Attack(AttackOptions),
+    /// Read a keystore of SROS 2 or a folder of DDS Security, and say what it leaves open
+    Audit(AuditOptions),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal middleware audit ~/sros2_keystore
+  chronoseal middleware audit keys --format json
+
+Nothing is run and nothing is sent. Signatures and dates are not checked.
+
+Exit status: 0 if nothing was found, 1 if something was, 3 if a document could not be read.")]
+struct AuditOptions {
+    /// The folder; every participant below it is looked at
+    folder: PathBuf,
+    /// How to print
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
 }
 
 #[derive(Args, Debug)]
@@ -168,6 +187,7 @@ pub(crate) fn run(options: &Middleware, printer: &Printer) -> Result<Status, Tro
         Action::List(options) => list(options, printer),
         Action::Run(options) => compare(options, printer),
         Action::Attack(options) => attack(options, printer),
+        Action::Audit(options) => audited(options, printer),
     }
 }
 
@@ -353,6 +373,40 @@ fn attack_document(trials: &[Trial<'_>]) -> Document {
         sections: vec![Section::new("Attacks").with(Block::Table(attacked(trials)))],
         environment: Vec::new(),
     }
+}
+
+fn audited(options: &AuditOptions, printer: &Printer) -> Result<Status, Trouble> {
+    let unreadable =
+        |error: std::io::Error| Trouble(format!("error: cannot read {}: {error}", options.folder.display()));
+    let found = audit(&options.folder).map_err(unreadable)?;
+    if found.participants.is_empty() {
+        return Err(Trouble(format!(
+            "error: no folder below {} has a governance.p7s\nhelp: name a keystore as `ros2 security create_keystore` makes it, or a folder with the \
+             documents of a participant",
+            options.folder.display()
+        )));
+    }
+    let mut table = Table::new("What an attacker can use").words("participant").words("what").words("how to mend it");
+    for finding in &found.findings {
+        table.push([&finding.place, &finding.what, &finding.mend].map(Cell::text).to_vec());
+    }
+    let participants = found.participants.len();
+    let (word, text) = match (found.findings.len(), found.unread.len()) {
+        (0, 0) => (Word::Held, format!("Nothing was found in the documents of {participants} participants.")),
+        (0, unread) => (Word::NotChecked, format!("Nothing was found, but {unread} documents could not be read.")),
+        (findings, _) => {
+            (Word::Failed, format!("{findings} things were found in the documents of {participants} participants."))
+        }
+    };
+    let document = Document {
+        title: "Audit of DDS Security".into(),
+        subtitle: options.folder.display().to_string(),
+        verdict: Verdict { word, text, points: found.unread },
+        sections: vec![Section::new("Findings").with(Block::Table(table))],
+        environment: Vec::new(),
+    };
+    printer.document(&document, options.format);
+    Ok(document.verdict.word.status())
 }
 
 /// The configurations of these names, or all.

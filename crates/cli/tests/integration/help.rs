@@ -31,6 +31,7 @@ const COMMANDS: &[&[&str]] = &[
     &["middleware"],
     &["middleware", "run"],
     &["middleware", "attack"],
+    &["middleware", "audit"],
     &["schema"],
     &["v2x"],
     &["v2x", "fleet"],
