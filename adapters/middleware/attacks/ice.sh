@@ -1,5 +1,7 @@
 #!/bin/sh
 # Destroys a topic of IceStorm, which nobody is asked for: ice.sh BROKER TOPIC [KEYS]. Needs Debian's zeroc-ice-utils.
+# Without a word: then nobody takes it for an attack that was stopped.
+command -v icestormadmin >/dev/null || exit 69
 sleep 1.5
 transport=tcp
 test $# -ge 3 && transport=ssl && set -- "$1" "$2" --Ice.Plugin.IceSSL=IceSSL:createIceSSL "--IceSSL.DefaultDir=$3" --IceSSL.CAs=ca.pem \

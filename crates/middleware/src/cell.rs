@@ -1,6 +1,5 @@
 //! One cell of a comparison: a configuration, data and a network, run live, and what came of it.
 
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_catalog::{PrepareError, Prepared};
@@ -35,27 +34,24 @@ pub struct Measured {
     pub under_way: u64,
     /// Of those under way, the ones that were so for more than a second when the run ended: on a link without delay they will not come.
     pub silent: u64,
-    /// Of those that came, the ones that came after their deadline; `None` if there is none.
+    /// Of those that came, the ones that came after their deadline, and of those under way, the ones whose deadline was over when the run ended;
+    /// `None` if there is no deadline.
     pub late: Option<u64>,
     /// From when a message was due to when the subscriber had it.
     pub latency: Option<Distribution>,
     /// Of the same times, the standard deviation of a sample `[ns]`.
     pub deviation_ns: Option<f64>,
-    /// The same times `[ns]`, sorted.
-    pub latencies_ns: Vec<i64>,
-    /// From when the publisher handed it over.
-    pub from_sent: Option<Distribution>,
+    /// The same times `[ns]`, sorted: runs of one cell are put together from them.
+    latencies_ns: Vec<i64>,
     /// When the first message was due, from the start of the run: until then the ends had to find each other `[ns]`.
     pub first_due_ns: Option<i64>,
     /// Bytes that crossed the link for each byte of a message that came, over the whole run: less than one, and the messages took another way.
     pub wire: Option<f64>,
-    /// What the programs did.
-    pub programs: Vec<ProgramMeta>,
     /// A program failed, or the run did: in words. What an attacker's program does is not meant.
     pub trouble: Option<String>,
     /// Messages that the subscriber took for genuine, and its publisher had not sent.
     pub forged: u64,
-    /// The last that an attacker's program printed.
+    /// The last that an attacker's program printed; `None` if it left no word, and nobody knows whether it got as far as to attack.
     pub attacker: Option<String>,
     /// Messages that were on their way while the host was away.
     pub stalled: u64,
@@ -92,14 +88,6 @@ impl Pair<'_> {
         let run = measure(&prepared, scenario.texts(), &options, stop)?;
         Ok((Measured::of(&run, self.duration, self.data.deadline), run))
     }
-
-    /// Writes the scenario to a file, for who wants to run it again.
-    ///
-    /// # Errors
-    /// As [`std::fs::write`].
-    pub fn keep(&self, file: &Path) -> std::io::Result<()> {
-        std::fs::write(file, self.scenario())
-    }
 }
 
 impl Measured {
@@ -117,15 +105,13 @@ impl Measured {
             not_sent: owed,
             late: deadline.map(|_| 0),
             wire: wire(run, &rows),
-            programs: run.meta.programs.clone(),
             trouble: trouble(run),
             forged: run.rows.frames.iter().filter(|row| row.attack.is_some() && row.accepted_at.is_some()).count()
                 as u64,
-            attacker: run.meta.programs.iter().find(|program| is_attacker(run, program)).map(last_line),
+            attacker: run.meta.programs.iter().find(|program| is_attacker(run, program)).and_then(last_line),
             warnings: run.meta.warnings.clone(),
             ..Self::default()
         };
-        let mut from_sent = Vec::new();
         let end = SimTime::ZERO + duration;
         for row in &rows[warm_up..] {
             measured.stalled += u64::from(row.stalled);
@@ -140,15 +126,40 @@ impl Measured {
                 Outcome::Unaccounted => {
                     measured.under_way += 1;
                     measured.silent += u64::from(row.sent_at.is_some_and(|at| at + Duration::from_s(1) < end));
+                    if let (Some(late), Some(deadline), Some(due_at)) = (&mut measured.late, deadline, row.due_at) {
+                        *late += u64::from(due_at + deadline < end);
+                    }
                 }
             }
             measured.latencies_ns.extend(row.latency().map(Duration::as_ns));
-            from_sent.extend(row.accepted_at.zip(row.sent_at).map(|(accepted, sent)| (accepted - sent).as_ns()));
         }
-        measured.latency = Distribution::of(&mut measured.latencies_ns);
-        measured.deviation_ns = deviation(&measured.latencies_ns);
-        measured.from_sent = Distribution::of(&mut from_sent);
-        measured
+        measured.with_spread()
+    }
+
+    fn with_spread(mut self) -> Self {
+        self.latency = Distribution::of(&mut self.latencies_ns);
+        self.deviation_ns = deviation(&self.latencies_ns);
+        self
+    }
+
+    /// Several runs of one cell as one; `None` of none. What is said of one run only, such as its wire, is that of the first.
+    pub fn pooled(runs: &[&Self]) -> Option<Self> {
+        let (first, others) = runs.split_first()?;
+        let mut all = Self::clone(first);
+        for run in others {
+            all.due += run.due;
+            all.came += run.came;
+            all.lost += run.lost;
+            all.not_sent += run.not_sent;
+            all.under_way += run.under_way;
+            all.silent += run.silent;
+            all.late = all.late.zip(run.late).map(|(late, more)| late + more);
+            all.latencies_ns.extend(&run.latencies_ns);
+            all.forged += run.forged;
+            all.stalled += run.stalled;
+            all.trouble = all.trouble.or_else(|| run.trouble.clone());
+        }
+        Some(all.with_spread())
     }
 
     /// The share of what was due and never came `[%]`. What is under way at the end is not counted: nobody knows.
@@ -160,11 +171,11 @@ impl Measured {
     /// What an attack has done: forged messages accepted, messages read by a stranger, genuine ones lost.
     pub fn harm(&self) -> u64 {
         let read = self.attacker.as_deref().and_then(read_by).unwrap_or(0);
-        self.forged + read + self.lost_to_attack()
+        self.forged + read + self.gone() + u64::from(self.trouble.is_some())
     }
 
-    /// Genuine messages that an attack has cost, on a link that neither loses nor delays any.
-    pub fn lost_to_attack(&self) -> u64 {
+    /// Messages that never came, or had not a second after they were sent: on a link without delay they will not.
+    pub fn gone(&self) -> u64 {
         self.lost + self.not_sent + self.silent
     }
 
@@ -195,7 +206,8 @@ fn trouble(run: &Run) -> Option<String> {
     let failed = run.meta.programs.iter().find(|program| !program.is_well && !is_attacker(run, program));
     let of_program = |program: &ProgramMeta| {
         let node = run.meta.node_name(program.node);
-        format!("the program of {node} failed ({}): {}", program.how, last_line(program))
+        let last = last_line(program).unwrap_or_else(|| "it printed nothing".into());
+        format!("the program of {node} failed ({}): {last}", program.how)
     };
     run.meta.lost.clone().or_else(|| failed.map(of_program))
 }
@@ -204,9 +216,8 @@ fn is_attacker(run: &Run, program: &ProgramMeta) -> bool {
     run.meta.node_name(program.node) == STRANGER
 }
 
-fn last_line(program: &ProgramMeta) -> String {
-    let last = program.printed.lines().rev().find(|line| !line.trim().is_empty());
-    last.unwrap_or("it printed nothing").to_owned()
+fn last_line(program: &ProgramMeta) -> Option<String> {
+    program.printed.lines().rev().find(|line| !line.trim().is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -224,6 +235,21 @@ mod tests {
         let failed = Measured { trouble: Some("it failed".into()), ..well };
         assert_eq!(failed.keeps_deadline(), Some(false));
         assert_eq!(Measured { due: 10, came: 10, ..Measured::default() }.keeps_deadline(), None);
+        let stopped = Measured { due: 10, came: 2, under_way: 8, silent: 7, late: Some(7), ..Measured::default() };
+        assert_eq!((stopped.loss_percent(), stopped.keeps_deadline(), stopped.gone()), (Some(0.0), Some(false), 7));
+    }
+
+    #[test]
+    fn all_runs_of_a_cell_count() {
+        let run = |latencies_ns: Vec<i64>, lost| {
+            let came = latencies_ns.len() as u64;
+            Measured { due: came + lost, came, lost, late: Some(1), latencies_ns, ..Measured::default() }
+        };
+        let (one, other) = (run(vec![1, 3], 0), run(vec![8], 2));
+        let both = Measured::pooled(&[&one, &other]).unwrap();
+        assert_eq!((both.due, both.came, both.lost, both.late), (5, 3, 2, Some(2)));
+        assert_eq!(both.latency.map(|latency| (latency.n, latency.max_ns)), Some((3, 8)));
+        assert!(Measured::pooled(&[]).is_none());
     }
 
     #[test]

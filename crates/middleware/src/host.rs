@@ -68,6 +68,10 @@ impl Host {
         let built = &ready.built;
         let pair = Pair { configuration, built, keys, bodies, network, packets, data, duration, seed, attack };
         match pair.ask(live, stop) {
+            // Half a run is no answer; one that lost a process says so itself.
+            Ok((_, run)) if run.meta.interrupted && run.meta.lost.is_none() => {
+                (Answer::Not("it was stopped".into()), None)
+            }
             Ok((measured, run)) => (Answer::Measured(Box::new(measured)), Some((pair.scenario(), run))),
             Err(error) => (Answer::Not(error.to_string()), None),
         }

@@ -24,4 +24,4 @@ pub use self::error::MiddlewareError;
 pub use self::host::{Host, Question};
 pub use self::install::{Cache, Keys};
 pub use self::pair::{Data, NETWORKS, Network, Packets, Pair};
-pub use self::table::{Answer, Row, Trial, attacked, document};
+pub use self::table::{Answer, Row, Trial, attacked, document, harmed, loss_cell, range_row};

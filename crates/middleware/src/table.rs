@@ -1,5 +1,6 @@
 //! What a comparison of configurations is shown as.
 
+use chronoseal_core::Duration;
 use chronoseal_report::{
     Block, Cell, Document, Evidence, Mark, RangeRow, RangeSpread, Ranges, Section, Table, Verdict, Word,
 };
@@ -39,7 +40,8 @@ impl Row<'_> {
         let Some(measured) = self.measured() else { return (3, 0, 0) };
         let (Some(loss), Some(latency)) = (measured.loss_percent(), measured.latency) else { return (2, 0, 0) };
         let broken = u8::from(measured.trouble.is_some() || measured.keeps_deadline() == Some(false));
-        (broken, (loss * 1e6) as u64, latency.p99_ns.unwrap_or(latency.max_ns))
+        let silent = 1e8 * measured.silent as f64 / measured.due.max(1) as f64;
+        (broken, (loss * 1e6 + silent) as u64, latency.p99_ns.unwrap_or(latency.max_ns))
     }
 }
 
@@ -140,11 +142,7 @@ fn table(ranked: &[&Row<'_>]) -> Table {
 fn measured_cells(measured: &Measured) -> Vec<Cell> {
     let count = |value: u64| Cell::count(value).from(Evidence::Measured);
     let bad = |cell: Cell, is_bad: bool| if is_bad { cell.marked(Mark::Bad) } else { cell };
-    let loss = measured.loss_percent();
-    let lost = loss.map_or_else(
-        || Cell::na("nothing came, and nobody knows of what was sent whether it is lost"),
-        |loss| bad(Cell::number(loss, 2).from(Evidence::Measured), loss > 0.0),
-    );
+    let lost = loss_cell(measured);
     let late = match measured.late {
         None => Cell::na("no deadline was given"),
         Some(late) => bad(count(late), late > 0),
@@ -174,7 +172,7 @@ fn measured_cells(measured: &Measured) -> Vec<Cell> {
         count(measured.due),
         count(measured.came),
         lost,
-        count(measured.under_way),
+        if measured.silent > 0 { count(measured.under_way).marked(Mark::Warn) } else { count(measured.under_way) },
         late,
         percentile(|latency| latency.p50_ns),
         percentile(|latency| latency.p99_ns),
@@ -184,34 +182,57 @@ fn measured_cells(measured: &Measured) -> Vec<Cell> {
     ]
 }
 
-fn ranges(ranked: &[&Row<'_>], data: &Data) -> Ranges {
+/// The share that was lost. It is no good news where others are under way for longer than they should be.
+pub fn loss_cell(measured: &Measured) -> Cell {
+    let Some(loss) = measured.loss_percent() else {
+        return Cell::na("nothing came, and nobody knows of what was sent whether it is lost");
+    };
+    let cell = Cell::number(loss, 2).from(Evidence::Measured);
+    match (loss > 0.0, measured.silent) {
+        (true, _) => cell.marked(Mark::Bad),
+        (false, 0) => cell,
+        (false, silent) => {
+            let title = format!("{silent} more were under way for over a second when the run ended");
+            cell.marked(Mark::Warn).titled(title)
+        }
+    }
+}
+
+/// A row of a picture of latencies; `None` if nothing came.
+pub fn range_row(configuration: &Configuration, measured: &Measured, deadline: Option<Duration>) -> Option<RangeRow> {
     let us = |ns: i64| ns as f64 / 1e3;
-    let rows = ranked.iter().filter_map(|row| {
-        let measured = row.measured()?;
-        let latency = measured.latency?;
-        let spread = RangeSpread {
-            evidence: Evidence::Measured,
-            note: String::new(),
-            n: latency.n,
-            min: us(latency.min_ns),
-            median: latency.p50_ns.map(us),
-            p99: latency.p99_ns.map(us),
-            max: us(latency.max_ns),
-            parts: Vec::new(),
-        };
-        let loss = measured.loss_percent().filter(|loss| *loss > 0.0);
-        Some(RangeRow {
-            name: row.configuration.name.clone(),
-            note: row.configuration.security.clone(),
-            deadline: data.deadline.map(|deadline| deadline.as_us_f64()),
-            no_deadline: "none was given".into(),
-            unbounded: "the way through a kernel and a middleware has no bound".into(),
-            spreads: vec![spread],
-            mark: if loss.is_some() { Mark::Bad } else { Mark::None },
-            remark: loss.map_or_else(String::new, |loss| format!("{loss:.2} % lost")),
-            ..RangeRow::default()
-        })
-    });
+    let latency = measured.latency?;
+    let spread = RangeSpread {
+        evidence: Evidence::Measured,
+        note: String::new(),
+        n: latency.n,
+        min: us(latency.min_ns),
+        median: latency.p50_ns.map(us),
+        p99: latency.p99_ns.map(us),
+        max: us(latency.max_ns),
+        parts: Vec::new(),
+    };
+    let loss = measured.loss_percent().filter(|loss| *loss > 0.0);
+    let remark = match (loss, measured.silent) {
+        (Some(loss), _) => format!("{loss:.2} % lost"),
+        (None, 0) => String::new(),
+        (None, silent) => format!("{silent} of {} had not come after a second", measured.due),
+    };
+    Some(RangeRow {
+        name: configuration.name.clone(),
+        note: configuration.security.clone(),
+        deadline: deadline.map(Duration::as_us_f64),
+        no_deadline: "none was given".into(),
+        unbounded: "the way through kernels and a middleware has no bound".into(),
+        spreads: vec![spread],
+        mark: if remark.is_empty() { Mark::None } else { Mark::Bad },
+        remark,
+        ..RangeRow::default()
+    })
+}
+
+fn ranges(ranked: &[&Row<'_>], data: &Data) -> Ranges {
+    let rows = ranked.iter().filter_map(|row| range_row(row.configuration, row.measured()?, data.deadline));
     Ranges {
         caption: "Latency of each configuration".into(),
         quantity: "latency".into(),
@@ -238,6 +259,15 @@ pub(crate) fn read_by(attacker: &str) -> Option<u64> {
     let words: Vec<&str> = attacker.split([' ', ',']).collect();
     let place = words.windows(2).position(|pair| pair == ["messages", "read"])?;
     words.get(place.checked_sub(1)?)?.parse().ok()
+}
+
+/// How many attacks were tried, and how many of them did harm. One whose program left no word was not tried, as far as anybody knows.
+pub fn harmed(trials: &[Trial<'_>]) -> (usize, usize) {
+    let tried = trials.iter().filter_map(|trial| match &trial.answer {
+        Answer::Measured(measured) => Some(measured).filter(|one| one.attacker.is_some() || one.harm() > 0),
+        Answer::Not(_) => None,
+    });
+    tried.fold((0, 0), |(tried, harmed), one| (tried + 1, harmed + usize::from(one.harm() > 0)))
 }
 
 /// The table of attacks, by configuration. What came of a message under attack is not told apart from what would have come of it anyway:
@@ -267,14 +297,24 @@ pub fn attacked(trials: &[Trial<'_>]) -> Table {
         match &trial.answer {
             Answer::Not(why) => row.extend((0..5).map(|_| Cell::na(why.as_str()))),
             Answer::Measured(measured) => {
+                let Some(said) = measured.attacker.as_deref().or((measured.harm() > 0).then_some("it left no word"))
+                else {
+                    row.extend((0..5).map(|_| {
+                        Cell::na("the attack's program left no word: nobody knows whether it got as far as to attack")
+                    }));
+                    table.push(row);
+                    continue;
+                };
                 let count = |value: u64| {
                     let mark = if value > 0 { Mark::Bad } else { Mark::Good };
                     Cell::count(value).from(Evidence::Measured).marked(mark)
                 };
-                let said = measured.attacker.as_deref().unwrap_or("it did not run");
                 row.push(count(measured.forged));
                 row.push(read_by(said).map_or_else(|| Cell::na("the attack reads nothing, or does not say"), count));
-                row.push(count(measured.lost_to_attack()));
+                row.push(match &measured.trouble {
+                    Some(trouble) => count(measured.gone()).marked(Mark::Bad).titled(trouble),
+                    None => count(measured.gone()),
+                });
                 row.push(Cell::count(measured.due).from(Evidence::Measured));
                 row.push(Cell::text(said));
             }
@@ -313,8 +353,6 @@ fn notes(ranked: &[&Row<'_>], data: &Data, network: Network) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use chronoseal_core::Duration;
-
     use super::*;
     use crate::NETWORKS;
 

@@ -1,13 +1,13 @@
 //! `chronoseal middleware`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use chronoseal_console::{Format, Printer, Status, Trouble, files};
 use chronoseal_core::{Bytes, Duration};
 use chronoseal_middleware::{
     Adapter, Answer, Cache, Configuration, Data, Host, NETWORKS, Network, Packets, Question, Row, Trial, adapters,
-    attacked, attacks, audit, document,
+    attacked, attacks, audit, document, harmed,
 };
 use chronoseal_report::{Block, Cell, Document, Section, Table, Verdict, Word, csv, html, json, run_report};
 use chronoseal_results::disk::Filling;
@@ -274,13 +274,7 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     }
     bar.finish_and_clear();
     let document = document(&rows, &data, options.network);
-    files::write(&folder.join("report.html"), &html(&document))?;
-    files::write(&folder.join("tables.csv"), &csv(&document))?;
-    files::write(&folder.join("report.json"), &json(&document))?;
-    filling.finish()?;
-    printer.document(&document, options.format);
-    printer.hint(&format!("results: {}  report: {}", folder.display(), folder.join("report.html").display()));
-    Ok(document.verdict.word.status())
+    keep(&folder, filling, &document, options.format, printer)
 }
 
 fn attack(options: &AttackOptions, printer: &Printer) -> Result<Status, Trouble> {
@@ -332,30 +326,34 @@ fn attack(options: &AttackOptions, printer: &Printer) -> Result<Status, Trouble>
     }
     bar.finish_and_clear();
     let document = attack_document(&trials);
-    files::write(&folder.join("report.html"), &html(&document))?;
-    files::write(&folder.join("tables.csv"), &csv(&document))?;
-    files::write(&folder.join("report.json"), &json(&document))?;
+    keep(&folder, filling, &document, options.format, printer)
+}
+
+/// Writes a report into its folder, and shows it.
+fn keep(
+    folder: &Path,
+    filling: Filling,
+    document: &Document,
+    format: Format,
+    printer: &Printer,
+) -> Result<Status, Trouble> {
+    files::write(&folder.join("report.html"), &html(document))?;
+    files::write(&folder.join("tables.csv"), &csv(document))?;
+    files::write(&folder.join("report.json"), &json(document))?;
     filling.finish()?;
-    printer.document(&document, options.format);
+    printer.document(document, format);
     printer.hint(&format!("results: {}  report: {}", folder.display(), folder.join("report.html").display()));
     Ok(document.verdict.word.status())
 }
 
 fn attack_document(trials: &[Trial<'_>]) -> Document {
-    let ran: Vec<_> = trials
-        .iter()
-        .filter_map(|trial| match &trial.answer {
-            Answer::Measured(measured) => Some((trial, measured)),
-            Answer::Not(_) => None,
-        })
-        .collect();
-    let harmed = ran.iter().filter(|(_, measured)| measured.harm() > 0).count();
-    let (word, text) = match (ran.len(), harmed) {
+    let all = trials.len();
+    let (word, text) = match harmed(trials) {
         (0, _) => (Word::NotChecked, "No attack was tried.".to_owned()),
-        (ran, 0) => (Word::NotProven, format!("{ran} of {} attacks were tried, and none did any harm.", trials.len())),
-        (ran, harmed) => {
+        (tried, 0) => (Word::NotProven, format!("{tried} of {all} attacks were tried, and none did any harm.")),
+        (tried, harmed) => {
             let text = format!(
-                "{harmed} of the {ran} attacks that were tried did harm: forged messages were accepted, messages were read, or genuine ones were lost."
+                "{harmed} of the {tried} attacks that were tried did harm: forged messages were accepted, messages were read, or genuine ones were lost."
             );
             (Word::Failed, text)
         }
@@ -364,6 +362,10 @@ fn attack_document(trials: &[Trial<'_>]) -> Document {
         Answer::Not(why) => {
             Some(format!("{} on {}: not tried, because {why}", trial.attack.name, trial.configuration.name))
         }
+        Answer::Measured(measured) if measured.attacker.is_none() && measured.harm() == 0 => Some(format!(
+            "{} on {}: not checked, because its program left no word",
+            trial.attack.name, trial.configuration.name
+        )),
         Answer::Measured(_) => None,
     });
     Document {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_core::Duration;
-use chronoseal_middleware::{Adapter, Answer, Attack, Data, Host, NETWORKS, Packets, Question, Trial};
+use chronoseal_middleware::{Adapter, Answer, Attack, Data, Host, NETWORKS, Packets, Question, Trial, harmed};
 use chronoseal_runner::LiveOptions;
 
 use super::cells::Plan;
@@ -13,8 +13,7 @@ use crate::Progress;
 const DURATION: Duration = Duration::from_s(4);
 
 pub(super) const TEXT: &str = "A stranger on the same link, between whom and the others nothing is lost or late, sends and listens as the table says. Where a configuration has keys, \
-    the stranger's are well formed and of another authority. Authentication of participants alone protects no message: what is sent in the name of a participant by a \
-    socket of one's own is accepted. Against a flood, and against packets that are held back and delivered late, none of them has a defence; neither was tried.";
+    the stranger's are well formed and of another authority. What authentication and encryption are worth against datagrams in a participant's name, the rows whose names begin with rtps show. Against a flood, and against packets that are held back and delivered late, none of them has a defence; neither was tried.";
 
 /// Tries them.
 pub(super) fn run<'a>(
@@ -60,18 +59,12 @@ pub(super) fn run<'a>(
 
 /// How many did harm, for the verdict.
 pub(super) fn in_words(trials: &[Trial<'_>]) -> String {
-    let ran = trials.iter().filter_map(|trial| match &trial.answer {
-        Answer::Measured(measured) => Some(measured.harm() > 0),
-        Answer::Not(_) => None,
-    });
-    let ran: Vec<bool> = ran.collect();
-    match ran.len() {
-        0 => "No attack was tried.".into(),
-        tried => {
-            let harmed = ran.iter().filter(|harmed| **harmed).count();
-            format!(
-                "{harmed} of the {tried} attacks that were tried did harm: forged messages were accepted, messages were read, or genuine ones were lost."
-            )
-        }
+    match harmed(trials) {
+        (0, _) => "No attack was tried.".into(),
+        (tried, harmed) => format!(
+            "{harmed} of {tried} attacks did harm: forged messages were accepted, messages were read, or genuine ones were lost. {} more were not \
+             tried, or left no word.",
+            trials.len() - tried
+        ),
     }
 }

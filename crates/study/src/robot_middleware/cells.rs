@@ -99,17 +99,17 @@ fn left_out(
 }
 
 impl Cells {
-    /// What came of a cell: that of its first run which was measured, or why none was.
-    pub(super) fn get(&self, configuration: &str, data: &str, network: &'static str) -> Result<&Measured, &str> {
+    /// What came of a cell in all of its runs that were measured, or why none was.
+    pub(super) fn get(&self, configuration: &str, data: &str, network: &'static str) -> Result<Measured, &str> {
         let answers = self.0.get(&(configuration.to_owned(), data.to_owned(), network));
-        let mut reason = "it was not asked for";
+        let (mut runs, mut reason): (Vec<&Measured>, &str) = (Vec::new(), "it was not asked for");
         for answer in answers.into_iter().flatten() {
             match answer {
-                Answer::Measured(measured) => return Ok(measured),
+                Answer::Measured(measured) => runs.push(measured),
                 Answer::Not(why) => reason = why,
             }
         }
-        Err(reason)
+        Measured::pooled(&runs).ok_or(reason)
     }
 
     /// The medians of all runs of a cell `[ns]`.

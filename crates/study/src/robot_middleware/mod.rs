@@ -86,7 +86,7 @@ const NOT_YET: [&str; 5] = [
     "Zenoh, iceoryx2, ROS 2 by ros2-client, QUIC and DTLS have no adapter yet.",
     "The source's own recordings, which are not public any more. Scans are assembled of three shorter ones.",
     "Processor time and memory of each program.",
-    "Intervals of confidence of what security costs.",
+    "Intervals of confidence of what security costs, in the quick form: it has one run of each.",
 ];
 
 fn verdict(all: &[Adapter], cells: &Cells, trials: &[Trial<'_>]) -> Verdict {

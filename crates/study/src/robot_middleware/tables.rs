@@ -1,7 +1,7 @@
 //! The tables and pictures of the study.
 
-use chronoseal_middleware::{Adapter, Configuration, Data, Measured, NETWORKS, Network, Packets};
-use chronoseal_report::{Cell, Evidence, Mark, RangeRow, RangeSpread, Ranges, Table};
+use chronoseal_middleware::{Adapter, Configuration, Data, Measured, NETWORKS, Network, Packets, loss_cell, range_row};
+use chronoseal_report::{Cell, Evidence, Mark, Ranges, Table};
 
 use super::cells::Cells;
 use super::law;
@@ -65,7 +65,7 @@ fn printed_cells(configuration: &Configuration, printed: Option<&Printed>) -> [C
     }
 }
 
-fn measured_cells(measured: Result<&Measured, &str>) -> [Cell; 4] {
+fn measured_cells(measured: Result<Measured, &str>) -> [Cell; 4] {
     let measured = match measured {
         Ok(measured) => measured,
         Err(why) => return [0; 4].map(|_| Cell::na(why)),
@@ -97,7 +97,7 @@ pub(super) fn loss(all: &[Adapter], cells: &Cells, printed: &[Printed]) -> Table
         table = table
             .numbers(format!("{}, printed", network.title), "%")
             .numbers(format!("{}, measured", network.title), "%")
-            .numbers(format!("{}, due", network.title), "");
+            .words(format!("{}, came of due", network.title));
     }
     table = table.footnote(
         "Measured: never came and a later one did, was altered, or was not sent because its publisher was held up. What was under way when a run \
@@ -119,49 +119,20 @@ pub(super) fn loss(all: &[Adapter], cells: &Cells, printed: &[Printed]) -> Table
     table
 }
 
-fn loss_cells(measured: Result<&Measured, &str>) -> [Cell; 2] {
+fn loss_cells(measured: Result<Measured, &str>) -> [Cell; 2] {
     match measured {
         Err(why) => [Cell::na(why), Cell::na(why)],
-        Ok(measured) => {
-            let lost = match measured.loss_percent() {
-                None => Cell::na("nothing came, and nobody knows of what was sent whether it is lost"),
-                Some(loss) => {
-                    let mark = if loss > 0.0 { Mark::Bad } else { Mark::Good };
-                    Cell::number(loss, 2).from(Evidence::Measured).marked(mark)
-                }
-            };
-            [lost, Cell::count(measured.due).from(Evidence::Measured)]
-        }
+        Ok(measured) => [
+            loss_cell(&measured),
+            Cell::text(format!("{} of {}", measured.came, measured.due)).from(Evidence::Measured),
+        ],
     }
 }
 
 /// One picture: every configuration that was measured with these data over this network.
 pub(super) fn ranges(all: &[Adapter], data: &Data, network: Network, cells: &Cells) -> Ranges {
     let row = |configuration: &Configuration| {
-        let measured = cells.get(&configuration.name, &data.name, network.profile).ok()?;
-        let latency = measured.latency?;
-        let us = |ns: i64| ns as f64 / 1e3;
-        let spread = RangeSpread {
-            evidence: Evidence::Measured,
-            note: String::new(),
-            n: latency.n,
-            min: us(latency.min_ns),
-            median: latency.p50_ns.map(us),
-            p99: latency.p99_ns.map(us),
-            max: us(latency.max_ns),
-            parts: Vec::new(),
-        };
-        let loss = measured.loss_percent().filter(|loss| *loss > 0.0);
-        Some(RangeRow {
-            name: configuration.name.clone(),
-            note: configuration.security.clone(),
-            no_deadline: "the source has none".into(),
-            unbounded: "the way through kernels and a middleware has no bound".into(),
-            spreads: vec![spread],
-            mark: if loss.is_some() { Mark::Bad } else { Mark::None },
-            remark: loss.map_or_else(String::new, |loss| format!("{loss:.2} % lost")),
-            ..RangeRow::default()
-        })
+        range_row(configuration, &cells.get(&configuration.name, &data.name, network.profile).ok()?, None)
     };
     Ranges {
         caption: format!("{} over {}", data.name, network.title),
