@@ -15,6 +15,18 @@ const KEYS: [&str; 2] = ["key.pem", "identity.key.pem"];
 const GOVERNANCE: &str = "governance.p7s";
 const PERMISSIONS: &str = "permissions.p7s";
 
+/// What a governance document has to decide (DDS Security 9.4.1.2); of what it leaves out nobody knows what it allows.
+const GOVERNED: [&str; 8] = [
+    "allow_unauthenticated_participants",
+    "enable_join_access_control",
+    "discovery_protection_kind",
+    "rtps_protection_kind",
+    "enable_read_access_control",
+    "enable_write_access_control",
+    "metadata_protection_kind",
+    "data_protection_kind",
+];
+
 /// Folders are looked into so deep.
 const DEPTH_MAX: usize = 8;
 /// A longer file is no document of DDS Security `[byte]`.
@@ -107,7 +119,11 @@ fn look_at(folder: &Path, name: &str, audit: &mut Audit) {
         }
     }
     match document(&folder.join(GOVERNANCE)) {
-        Ok(elements) => governance(&elements, &mut report),
+        Ok(elements) => {
+            governance(&elements, &mut report);
+            let missing = GOVERNED.iter().filter(|element| !elements.contains_key(**element));
+            audit.unread.extend(missing.map(|element| format!("{name}: {GOVERNANCE} has no <{element}>")));
+        }
         Err(why) => audit.unread.push(format!("{name}: {GOVERNANCE}: {why}")),
     }
     let mut report = |what: &str, mend: &str| {
@@ -198,7 +214,15 @@ fn document(file: &Path) -> Result<Elements, String> {
             Event::Start(start) => open.push(start.local_name().as_ref().to_owned()),
             Event::End(_) => drop(open.pop()),
             Event::Text(text) => {
-                let text = text.trim().to_owned();
+                // A boolean of XML Schema may be a digit, and implementations take any case.
+                let text = match text.trim() {
+                    "0" => "false".into(),
+                    "1" => "true".into(),
+                    text if text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false") => {
+                        text.to_ascii_lowercase()
+                    }
+                    text => text.to_owned(),
+                };
                 if let Some(name) = open.last().filter(|_| !text.is_empty()) {
                     elements.entry(name.clone()).or_default().push(text);
                 }
@@ -350,6 +374,18 @@ mod tests {
         assert!(found([ONE, TWO], ["NONE", "NONE"])[0].starts_with("messages are not protected"));
         assert!(found([ONE, TWO], ["NONE", "ENCRYPT"])[0].starts_with("only payloads are protected"));
         assert!(found([ONE, TWO], ["ENCRYPT", "NONE"])[0].contains("Fast DDS 2.9.1"));
+    }
+
+    #[test]
+    fn what_a_governance_does_not_decide_is_not_checked_and_a_digit_is_a_boolean() {
+        let folder = keystore([ONE, TWO], ["ENCRYPT", "ENCRYPT"]);
+        let governance = folder.path().join("enclaves/robot").join(GOVERNANCE);
+        let text = GOVERNANCE_TEXT.replace("WHOLE", "ENCRYPT").replace("DATA", "ENCRYPT");
+        let text = text.replace("participants>false<", "participants>1<").replace("rtps_protection_kind", "rtps");
+        std::fs::write(governance, text).unwrap();
+        let audit = audit(folder.path()).unwrap();
+        assert_eq!(audit.unread, ["enclaves/robot: governance.p7s has no <rtps_protection_kind>"]);
+        assert!(audit.findings.iter().any(|finding| finding.what.contains("without an identity")));
     }
 
     #[test]

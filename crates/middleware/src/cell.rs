@@ -42,7 +42,7 @@ pub struct Measured {
     /// Of the same times, the standard deviation of a sample `[ns]`.
     pub deviation_ns: Option<f64>,
     /// The same times `[ns]`, sorted: runs of one cell are put together from them.
-    latencies_ns: Vec<i64>,
+    pub(crate) latencies_ns: Vec<i64>,
     /// When the first message was due, from the start of the run: until then the ends had to find each other `[ns]`.
     pub first_due_ns: Option<i64>,
     /// Bytes that crossed the link for each byte of a message that came, over the whole run: less than one, and the messages took another way.

@@ -33,6 +33,9 @@ pub enum MiddlewareError {
         /// What the build said.
         what: String,
     },
+    /// Nowhere to keep what is built.
+    #[error("there is no folder to keep built adapters in: set XDG_CACHE_HOME or HOME to a folder of your own")]
+    NoCache,
     /// Messages that cannot be made of recordings.
     #[error("messages of sensor data cannot be made: {0}")]
     Bodies(String),

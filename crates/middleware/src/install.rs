@@ -20,11 +20,15 @@ impl Cache {
         Self(folder.into())
     }
 
-    /// Where a user's programs keep such things (XDG base directories).
-    pub fn of_user() -> Self {
+    /// Where a user's programs keep such things (XDG base directories). What is there is run, so it is no folder that others may write to.
+    ///
+    /// # Errors
+    /// [`MiddlewareError::NoCache`] if this user has none.
+    pub fn of_user() -> Result<Self, MiddlewareError> {
         let of_home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(of_home);
-        Self::new(cache.unwrap_or_else(std::env::temp_dir).join("chronoseal/adapters"))
+        let cache = cache.filter(|cache| cache.is_absolute()).ok_or(MiddlewareError::NoCache)?;
+        Ok(Self::new(cache.join("chronoseal/adapters")))
     }
 
     /// Messages of real sensor data, [`crate::Data::recorded`], made by the script beside the adapters in `folder` if they never were or it has changed.

@@ -225,7 +225,7 @@ fn list(options: &List, printer: &Printer) -> Result<Status, Trouble> {
 fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     let all = adapters(&options.adapters)?;
     let chosen = chosen(&all, &options.names)?;
-    let cache = Cache::of_user();
+    let cache = Cache::of_user()?;
     let bodies = match options.recorded {
         true => Some(cache.bodies(&options.adapters)?),
         false => options.bodies.clone(),
@@ -296,7 +296,7 @@ fn attack(options: &AttackOptions, printer: &Printer) -> Result<Status, Trouble>
     let filling = Filling::begin(&folder)?;
     let stop = interrupt::flag();
     let [laser, ..] = Data::published();
-    let mut host = Host::new(Cache::of_user(), None);
+    let mut host = Host::new(Cache::of_user()?, None);
     let tried: Vec<_> = chosen
         .iter()
         .flat_map(|(adapter, one)| {
@@ -400,10 +400,12 @@ fn audited(options: &AuditOptions, printer: &Printer) -> Result<Status, Trouble>
             (Word::Failed, format!("{findings} things were found in the documents of {participants} participants."))
         }
     };
+    let mut points = found.unread;
+    points.push("Not checked: signatures, dates, and what the names in certificates and permissions are.".into());
     let document = Document {
         title: "Audit of DDS Security".into(),
         subtitle: options.folder.display().to_string(),
-        verdict: Verdict { word, text, points: found.unread },
+        verdict: Verdict { word, text, points },
         sections: vec![Section::new("Findings").with(Block::Table(table))],
         environment: Vec::new(),
     };

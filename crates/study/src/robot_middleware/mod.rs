@@ -31,7 +31,7 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
     let all = adapters(Path::new(ADAPTERS))?;
     let printed = published::tables();
     let plan = Plan { is_full: options.full, is_live: options.live, seed: options.seed, no_fifo: options.no_fifo };
-    let cache = Cache::of_user();
+    let cache = Cache::of_user()?;
     let bodies = if options.live { Some(cache.bodies(Path::new(ADAPTERS))?) } else { None };
     let mut host = Host::new(cache, bodies);
     let cells = cells::measure(&mut host, &all, &plan, stop, &mut |done, what| progress(CELLS * done, what));
@@ -178,7 +178,7 @@ mod tests {
         // A study runs in a checkout's root, its tests in their crate's folder.
         let all = adapters(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(ADAPTERS)).expect("they are here");
         let plan = Plan { is_full: false, is_live: options.live, seed: 1, no_fifo: false };
-        let mut host = Host::new(Cache::of_user(), None);
+        let mut host = Host::new(Cache::new("nothing is built"), None);
         let cells = cells::measure(&mut host, &all, &plan, &AtomicBool::new(false), &mut |_, _| {});
         let verdict = verdict(&all, &cells, &[]);
         assert_eq!((verdict.word, verdict.text.as_str()), (Word::NotChecked, "Nothing was measured."));
