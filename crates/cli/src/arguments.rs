@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Report(Report),
     /// Compare two sets of runs, run by run
     Compare(Compare),
+    /// Find the highest rate of a stream that the network carries without loss
+    Saturate(crate::commands::saturate::Saturate),
     /// Make a scenario from a table of streams or a capture, or bring an old one up to date
     Scenario(Scenario),
     /// Make and replay windows and gate control lists for streams on a network of bridges

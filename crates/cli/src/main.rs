@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Pki(_) | Command::Vss(_) => other_program::hand_over(),
         Command::Report(options) => commands::report::run(options, &printer),
         Command::Run(options) => commands::run::run(options, &printer),
+        Command::Saturate(options) => commands::saturate::run(options, &printer),
         Command::Scenario(options) => commands::scenario::run(options, &printer),
         Command::Schedule(options) => commands::schedule::run(options, &printer),
         Command::Schema(options) => commands::schema::run(options, &printer),

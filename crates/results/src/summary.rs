@@ -6,6 +6,7 @@ mod copies;
 mod displaced;
 mod divided;
 pub(crate) mod nodes;
+mod order;
 pub(crate) mod segments;
 pub(crate) mod streams;
 mod ways;

@@ -1,26 +1,45 @@
 //! What stations offer to links, against what these carry.
 
-use chronoseal_analysis::segment::BOUNDS;
-use chronoseal_plan::Plan;
+use chronoseal_analysis::segment::{BOUNDS, LinkLoad};
+use chronoseal_core::NodeId;
+use chronoseal_plan::{Plan, SegmentPlan};
+
+/// Each direction of a link, and each bus, with what is asked of it.
+fn loads(plan: &Plan) -> impl Iterator<Item = (&SegmentPlan, LinkLoad)> {
+    plan.segment_ids().zip(&plan.segments).flat_map(|(id, segment)| {
+        let row = BOUNDS.iter().find(|row| row.kind() == segment.kind);
+        row.map(|row| row.loads(plan, id)).unwrap_or_default().into_iter().map(move |load| (segment, load))
+    })
+}
+
+fn place(plan: &Plan, segment: &SegmentPlan, ends: Option<[NodeId; 2]>) -> String {
+    let name = &segment.name;
+    match ends {
+        Some([from, to]) => format!("segment {name} carries from {} to {}", plan.node_name(from), plan.node_name(to)),
+        None => format!("bus {name} carries"),
+    }
+}
 
 /// Links and buses that certainly cannot carry what the streams of a plan ask of them, in words.
 pub fn overloads(plan: &Plan) -> Vec<String> {
-    let mut texts = Vec::new();
-    for (id, segment) in plan.segment_ids().zip(&plan.segments) {
-        let row = BOUNDS.iter().find(|row| row.kind() == segment.kind);
-        let loads = row.map(|row| row.loads(plan, id)).unwrap_or_default();
-        for load in loads.iter().filter(|load| load.share.is_over()) {
-            let times = load.share.ppm() as f64 / 1e6;
-            let name = &segment.name;
-            texts.push(match load.ends {
-                Some([from, to]) => format!(
-                    "streams ask for {times:.2} times what segment {name} carries from {} to {}: queues grow until the run ends",
-                    plan.node_name(from),
-                    plan.node_name(to)
-                ),
-                None => format!("streams ask for {times:.2} times what bus {name} carries: queues grow until the run ends"),
-            });
-        }
-    }
-    texts
+    let over = loads(plan).filter(|(_, load)| load.share.is_over());
+    let text = |(segment, load): (&SegmentPlan, LinkLoad)| {
+        let times = load.share.ppm() as f64 / 1e6;
+        format!(
+            "streams ask for {times:.2} times what {}: queues grow until the run ends",
+            place(plan, segment, load.ends)
+        )
+    };
+    over.map(text).collect()
+}
+
+/// On which link or bus a stream would first ask for more than all of it, and at how many messages a second, from one plan in which it has
+/// `rate` of them and another in which it has twice that many; all else in them is the same. `None` where nothing has a limit that is known.
+pub fn capacity(plan: &Plan, doubled: &Plan, rate: f64) -> Option<(f64, String)> {
+    let limit = |((segment, load), (_, more)): ((&SegmentPlan, LinkLoad), (&SegmentPlan, LinkLoad))| {
+        let (share, own) = (load.share.ppm() as f64, more.share.ppm() as f64 - load.share.ppm() as f64);
+        let rest = 1e6 - (share - own);
+        (own > 0.0).then(|| (rate * rest.max(0.0) / own, place(plan, segment, load.ends)))
+    };
+    loads(plan).zip(loads(doubled)).filter_map(limit).min_by(|(one, _), (other, _)| one.total_cmp(other))
 }

@@ -9,6 +9,7 @@ pub(crate) mod fleet;
 pub(crate) mod middleware;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod saturate;
 pub(crate) mod scenario;
 pub(crate) mod schedule;
 pub(crate) mod schema;

@@ -15,6 +15,7 @@ const COMMANDS: &[&[&str]] = &[
     &["study", "run"],
     &["report"],
     &["compare"],
+    &["saturate"],
     &["scenario"],
     &["scenario", "from"],
     &["scenario", "upgrade"],

@@ -26,6 +26,15 @@ pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
         .numbers("in start-up", "")
         .numbers("under way", "")
         .footnote("Due is the sum of all columns behind it.");
+    let has_order = summary
+        .streams
+        .iter()
+        .any(|stream| stream.is_lossy || stream.receivers.iter().any(|account| account.reordered > 0));
+    if has_order {
+        table = table.numbers("reordered", "").footnote(
+            "Reordered: accepted after a later one of the stream had been (RFC 4737); they are in the columns of those that were accepted.",
+        );
+    }
     let has_copies = meta.streams.iter().any(|stream| stream.is_replicated);
     if has_copies {
         table = table.words("copies beside").footnote(
@@ -71,6 +80,7 @@ pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
             plain(account.startup),
             plain(account.in_flight),
         ];
+        row.extend(has_order.then(|| plain(account.reordered)));
         row.extend(has_copies.then(|| copies(&account.copies)));
         table.push(row);
     }

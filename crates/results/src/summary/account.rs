@@ -67,6 +67,10 @@ pub struct Account {
     pub in_flight: u64,
     /// Due after start-up, and its sender sent nothing; these are not among `sent`.
     pub not_sent: u64,
+    /// Accepted after a later one of the stream had been (RFC 4737, Type-P-Reordered); these are among those that were accepted. Not known,
+    /// and zero, of a stream that several send.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub reordered: u64,
     /// From when a frame was due to when this receiver had accepted it, after start-up. `None` if the stream has one receiver only, of
     /// which its own figures are, or if it accepted none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,6 +141,7 @@ impl Account {
         self.startup += other.startup;
         self.in_flight += other.in_flight;
         self.not_sent += other.not_sent;
+        self.reordered += other.reordered;
         self.copies.add(other.copies);
         for (reason, count) in &other.discarded {
             *self.discarded.entry(reason.clone()).or_default() += count;

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_core::{NodeId, SimTime};
+use chronoseal_core::{NodeId, SimTime, StreamId};
 
 use super::account::{Keys, Ledger, Settled};
 use super::nodes::Clocks;
+use super::order::Order;
 use super::ways::Ways;
 use super::{Account, PartSummary, Spread, StreamSummary};
 use crate::{Absence, Distribution, EventRow, FrameRow, HopRow, OnWayRow, Outcome, OwedRow, RunMeta, Samples};
@@ -14,6 +15,7 @@ use crate::{Absence, Distribution, EventRow, FrameRow, HopRow, OnWayRow, Outcome
 pub(crate) struct Streams {
     streams: Vec<Stream>,
     ways: Ways,
+    order: Order,
     keys: Keys,
     /// By stream: its messages tell the counters that frames of others are checked with.
     tells_counters: Vec<bool>,
@@ -37,6 +39,7 @@ impl Streams {
         Self {
             streams: (0..meta.streams.len()).map(stream).collect(),
             ways: Ways::new(meta),
+            order: Order::default(),
             keys: Keys::default(),
             tells_counters,
             counted: BTreeMap::new(),
@@ -48,6 +51,7 @@ impl Streams {
     /// Takes in an event, in the order of events.
     pub(crate) fn event(&mut self, meta: &RunMeta, row: &EventRow) {
         self.keys.event(row);
+        self.order.event(row);
         if let Some(stream) = self.streams.get_mut(row.event.stream.index()) {
             stream.ledger.event(meta, &self.keys, row);
         }
@@ -125,9 +129,12 @@ impl Streams {
     }
 
     pub(crate) fn finish(self, meta: &RunMeta) -> Vec<StreamSummary> {
-        let streams = self.streams.into_iter().zip(&meta.streams);
-        let ways = self.ways.finish(meta);
-        streams.zip(ways).map(|((stream, meta), way)| stream.finish(meta, way)).collect()
+        let streams = (0..).map(StreamId).zip(self.streams).zip(&meta.streams);
+        let (ways, order) = (self.ways.finish(meta), &self.order);
+        streams
+            .zip(ways)
+            .map(|(((id, stream), meta), way)| stream.finish(meta, way, &|at| order.reordered(id, at)))
+            .collect()
     }
 }
 
@@ -148,9 +155,19 @@ impl Stream {
         self.ledger.settle(settled);
     }
 
-    fn finish(self, meta: &crate::StreamMeta, way: Vec<PartSummary>) -> StreamSummary {
+    fn finish(
+        self,
+        meta: &crate::StreamMeta,
+        way: Vec<PartSummary>,
+        reordered: &dyn Fn(NodeId) -> u64,
+    ) -> StreamSummary {
         let Self { ledger, mut spreads } = self;
         let mut receivers = ledger.accounts();
+        if meta.senders.is_none() {
+            for (account, receiver) in receivers.iter_mut().zip(&meta.receivers) {
+                account.reordered = reordered(NodeId(*receiver));
+            }
+        }
         if meta.senders.is_none() && meta.receivers.len() > 1 {
             for (account, receiver) in receivers.iter_mut().zip(&meta.receivers) {
                 account.end_to_end = spreads.by_receiver.remove(&NodeId(*receiver)).and_then(Samples::spread);

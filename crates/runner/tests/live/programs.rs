@@ -84,7 +84,12 @@ pub(crate) fn main(arguments: &[String]) -> ExitCode {
         }
         ["publish"] => publish(MESSAGES),
         ["stop"] => publish(MESSAGES / 2),
-        ["subscribe"] => subscribe(),
+        ["subscribe"] => {
+            assert_eq!(the_stream()["sends"], false);
+            subscribe()
+        }
+        // Nobody sends it anything on purpose.
+        ["overhear"] => subscribe(),
         ["fail"] => {
             println!("on one output");
             eprintln!("and on the other");
@@ -132,10 +137,13 @@ fn what_fails_is_told_and_what_it_printed_is_kept() {
 
 /// Messages of the program that publishes, every 10 ms.
 const MESSAGES: u64 = 100;
-/// One that it sends twice, one that it alters on the way, and one that it does not send.
+/// One that it sends twice, one that it alters on the way, one that it does not send, one that goes to somebody else, and one that it sends
+/// again behind others.
 const DOUBLED: u64 = 10;
 const ALTERED: u64 = 20;
 const WITHHELD: u64 = 30;
+const MISROUTED: u64 = 40;
+const REPLAYED: u64 = 50;
 
 fn now_ns() -> i64 {
     let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).unwrap();
@@ -179,15 +187,19 @@ fn publish(messages: u64) -> ExitCode {
         }
         record(1, 0, sequence, due_ns);
         let times = if sequence == WITHHELD { 0 } else { 1 + u64::from(sequence == DOUBLED) };
+        let place = if sequence == MISROUTED { "10.0.0.3" } else { peer.as_str() };
         for _ in 0..times {
-            socket.send_to(&bytes, (peer.as_str(), 6_000)).unwrap();
+            socket.send_to(&bytes, (place, 6_000)).unwrap();
+        }
+        if sequence == REPLAYED + 10 {
+            let bytes = [REPLAYED.to_le_bytes(), (!REPLAYED).to_le_bytes()].concat();
+            socket.send_to(&bytes, (place, 6_000)).unwrap();
         }
     }
     ExitCode::SUCCESS
 }
 
 fn subscribe() -> ExitCode {
-    assert_eq!(the_stream()["sends"], false);
     let socket = UdpSocket::bind("0.0.0.0:6000").unwrap();
     let mut bytes = [0; 16];
     while let Ok(16) = socket.recv(&mut bytes) {
@@ -230,13 +242,15 @@ air = { transport = \"program\" }
         rows.map(|row| row.sequence).collect::<Vec<_>>()
     };
     let late = ends(Outcome::Late).len();
-    assert_eq!(ends(Outcome::Delivered).len() + late, MESSAGES as usize - 2, "{:?}", run.meta.programs);
-    assert_eq!(ends(Outcome::Missing), [WITHHELD]);
+    assert_eq!(ends(Outcome::Delivered).len() + late, MESSAGES as usize - 3, "{:?}", run.meta.programs);
+    assert_eq!(ends(Outcome::Missing), [WITHHELD, MISROUTED]);
     assert_eq!(ends(Outcome::Discarded(DiscardReason::Malformed)), [ALTERED]);
-    assert_eq!(ends(Outcome::Discarded(DiscardReason::CopyEliminated)), [DOUBLED]);
+    assert_eq!(ends(Outcome::Discarded(DiscardReason::CopyEliminated)), [DOUBLED, REPLAYED]);
+    assert_eq!(ends(Outcome::Discarded(DiscardReason::UnknownStream)), [MISROUTED]);
+    assert!(run.rows.frames.iter().all(|row| row.attack.is_none()) && run.meta.warnings.is_empty(), "{:?}", run.meta);
     let summary = &run.summary.streams[1];
     assert_eq!((summary.due, summary.unaccounted), (MESSAGES, 0), "{summary:?}");
-    assert!(summary.missing == 1 && !summary.held(), "{summary:?}");
+    assert!(summary.missing == 2 && !summary.held(), "{summary:?}");
     let delivered = run.rows.frames.iter().filter(|row| row.stream == StreamId(1));
     let least = delivered.filter_map(|row| row.latency()).min().unwrap();
     assert!(least >= chronoseal_core::Duration::from_ms(5), "the link takes 5 ms: {least}");

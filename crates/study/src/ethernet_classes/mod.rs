@@ -2,6 +2,7 @@
 
 mod figures;
 mod further;
+mod live;
 mod model;
 pub mod published;
 mod runs;
@@ -9,21 +10,22 @@ mod tables;
 
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_report::{Block, Document, Section, Verdict, Word};
-use chronoseal_runner::versions;
-
 use self::further::Further;
+use self::live::Live;
 use self::model::Model;
 use self::published::{ERRATA, Protocol};
 use self::runs::{Class, Question};
 use self::tables::Compared;
 use crate::{Progress, StudyError, StudyOptions, StudyOutcome};
+use chronoseal_report::{Block, Document, Section, Verdict, Word};
 
 /// As read.
 pub const TITLE: &str = "Ethernet traffic classes under load (DornerWorks, TARDEC)";
 
 /// The share of the study's time that Table 3 takes.
-const TABLE: f64 = 0.8;
+const TABLE: f64 = 0.4;
+/// The share until the further questions are asked.
+const FURTHER: f64 = 0.5;
 
 /// Reproduces the work.
 ///
@@ -46,7 +48,9 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
         };
         cells.push(Compared { printed: *row, modelled: model.cell(row), simulated: question.ask(stop)? });
     }
-    let further = Further::ask(options.seed, stop, &mut |done, what| progress(TABLE + (1.0 - TABLE) * done, what))?;
+    let further = Further::ask(options.seed, stop, &mut |done, what| progress(TABLE + (FURTHER - TABLE) * done, what))?;
+    let live =
+        live::measure_all(&printed, options, stop, &mut |done, what| progress(FURTHER + (1.0 - FURTHER) * done, what))?;
     progress(1.0, "writing the report");
 
     let mut sections: Vec<Section> = Protocol::ALL.into_iter().map(|protocol| of_protocol(protocol, &cells)).collect();
@@ -69,19 +73,19 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
     sections.push(
         Section::new("With MACsec").with(Block::Text(MACSEC.into())).with(Block::Table(further.protected_links())),
     );
-    sections
-        .push(Section::new("Tables 1 and 2").with(Block::Table(tables::first())).with(Block::Table(tables::second())));
+    sections.push(live.section());
+    let tables = [Some(tables::first()), live.clocks(), Some(tables::second()), live.flood()].into_iter().flatten();
+    let others = Section::new("Tables 1 and 2");
+    sections.push(tables.fold(others, |section, table| section.with(Block::Table(table))));
     sections.push(Section::new("Defects of the printed text").with(Block::Notes(ERRATA.map(str::to_owned).to_vec())));
-    sections.push(Section::new("Not there yet").with(Block::Notes(NOT_YET.map(str::to_owned).to_vec())));
     let document = Document {
         title: TITLE.into(),
-        subtitle: "Four classes of traffic, six sizes, three loads: printed, modelled and simulated side by side."
-            .into(),
-        verdict: verdict(&cells),
+        subtitle: "Four classes of traffic, six sizes, three loads: printed, modelled, simulated and measured.".into(),
+        verdict: verdict(&cells, &live),
         sections,
-        environment: versions(),
+        environment: live.runs.environment(),
     };
-    Ok(StudyOutcome { document, pages: Vec::new() })
+    Ok(StudyOutcome { document, pages: live.runs.pages })
 }
 
 const MODEL: &str = "The latencies of an idle network are straight lines over the payload, with a slope twelve times that of three links of 1 Gbit/s. \
@@ -96,9 +100,6 @@ const MACSEC: &str = "Each of the three links on the way protects what it carrie
     check says so, and the slots here have a guard period of 3 us in place of 1. The flood's frames have 32 bytes more as well, which takes a flood of 97 % of a link to 99 %: with slots of long messages beside it that is more than the link carries, and what is lost then is the price of that.";
 const TSN: &str = "The same network with gates of IEEE 802.1Qbv in both switches and in the sender's interface, and no slots: class 7 has 60 us of each millisecond for itself. Where the application keeps \
     its own time, a message waits for the window as it would for a slot. In step its data are ready 10 us before the window.";
-const NOT_YET: [&str; 1] =
-    ["Measured rows. The host interface exists in the simulator only, so these scenarios do not run live."];
-
 fn of_protocol(protocol: Protocol, cells: &[Compared]) -> Section {
     let title = match protocol {
         Protocol::Tte => "TTE: time-triggered",
@@ -110,7 +111,7 @@ fn of_protocol(protocol: Protocol, cells: &[Compared]) -> Section {
     figures::densities(protocol, cells).into_iter().fold(section, |section, chart| section.with(Block::Chart(chart)))
 }
 
-fn verdict(cells: &[Compared]) -> Verdict {
+fn verdict(cells: &[Compared], live: &Live) -> Verdict {
     let is_whole = cells.iter().all(|cell| cell.simulated.is_some());
     let asked = cells.iter().filter(|cell| cell.tolerance().is_some()).count();
     let misses: Vec<String> = cells.iter().flat_map(Compared::misses).collect();
@@ -131,6 +132,7 @@ fn verdict(cells: &[Compared]) -> Verdict {
         "Asked for: RC within 5 % of the mean, and of the standard deviation within 3 % on a saturated network, 1472 B at 100 % left out; TTE within 15 % and 10 %; BE on a saturated network within 20 % of the mean, with losses at the source's sizes.".to_owned(),
     ];
     points.extend(misses);
+    points.extend(live.missing());
     Verdict { word, text, points }
 }
 

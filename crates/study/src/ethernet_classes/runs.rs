@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, SimTime};
-use chronoseal_results::rows::Outcome;
+use chronoseal_results::rows::FrameRow;
 use chronoseal_runner::simulate;
 use chronoseal_scenario::{NoFiles, Scenario};
 
@@ -17,6 +17,8 @@ macro_rules! scenario {
     };
 }
 
+pub(super) use scenario;
+
 const TTE: &str = scenario!("tte.toml");
 const RC: &str = scenario!("rc.toml");
 const BE: &str = scenario!("be.toml");
@@ -28,7 +30,7 @@ const FLOOD_100: &str = scenario!("flood-100.toml");
 /// Messages that are due in this time are counted: a thousand.
 const COUNTED: Duration = Duration::from_s(2);
 /// The headers of IPv4 and UDP, which stand before the payload `[byte]`.
-const HEADERS: u32 = 20 + 8;
+pub(super) const HEADERS: u32 = 20 + 8;
 
 /// What became of the messages of one run.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +42,23 @@ pub(super) struct Cell {
 }
 
 impl Cell {
+    /// What became of messages that were due in two seconds from then on.
+    pub(super) fn of<'r>(rows: impl Iterator<Item = &'r FrameRow>, from: SimTime) -> Self {
+        let mut cell = Self::default();
+        for row in rows {
+            let due_at = row.due_at.unwrap_or(row.cycle_start);
+            if due_at < from || due_at >= from + COUNTED {
+                continue;
+            }
+            // The run goes on for longer than any message is under way.
+            match row.latency() {
+                Some(latency) => cell.latencies.push(latency.as_us_f64()),
+                None => cell.lost += 1,
+            }
+        }
+        cell
+    }
+
     pub(super) fn n(&self) -> u64 {
         self.latencies.len() as u64 + self.lost
     }
@@ -117,19 +136,8 @@ impl Question<'_> {
             return Ok(None);
         }
         let message = scenario.plan.streams.iter().position(|stream| stream.name == "message");
-        let mut cell = Cell::default();
-        for row in run.rows.frames.iter().filter(|row| Some(row.stream.index()) == message) {
-            let due_at = row.due_at.unwrap_or(row.cycle_start);
-            if due_at >= SimTime::ZERO + COUNTED {
-                continue;
-            }
-            match (row.latency(), row.outcome) {
-                (Some(latency), _) => cell.latencies.push(latency.as_us_f64()),
-                (None, Outcome::Discarded(_)) => cell.lost += 1,
-                (None, _) => {}
-            }
-        }
-        Ok(Some(cell))
+        let rows = run.rows.frames.iter().filter(|row| Some(row.stream.index()) == message);
+        Ok(Some(Cell::of(rows, SimTime::ZERO)))
     }
 }
 

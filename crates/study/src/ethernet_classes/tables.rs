@@ -80,6 +80,11 @@ impl Compared {
     }
 }
 
+/// A time; there is none where no message came.
+pub(super) fn microseconds(value: Option<f64>, kind: Evidence) -> Cell {
+    value.map_or_else(|| Cell::na("no message came"), |value| Cell::number(value, 1).from(kind))
+}
+
 fn stopped() -> Cell {
     Cell::na("the study was stopped before this was simulated")
 }
@@ -225,7 +230,7 @@ pub(super) fn parameters(model: &Model) -> Table {
     ))
 }
 
-/// Table 1: nothing of it can be computed.
+/// Table 1, of which nothing can be computed.
 pub(super) fn first() -> Table {
     let mut table = Table::new("Table 1: what reading a clock takes on the source's test master, a million times")
         .words("clock source")
@@ -234,7 +239,7 @@ pub(super) fn first() -> Table {
         .numbers("s.d.", "ns")
         .numbers("min", "ns")
         .numbers("max", "ns")
-        .footnote("Measured by the source with a thread of high priority on a processor of its own, as its footnote to the mean says. A simulation has no such clock, so nothing stands beside it.");
+        .footnote("Measured by the source with a thread of high priority on a processor of its own, as its footnote to the mean says. A simulation has no such clock.");
     for source in table1() {
         let mut row = vec![Cell::text(source.name)];
         row.extend(source.latencies.map(|value| Cell::number(value, 0).from(Evidence::Printed)));

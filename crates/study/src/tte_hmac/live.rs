@@ -1,15 +1,14 @@
 //! The live part: real frames between real processes, one run after the other.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
-use chronoseal_report::{Document, html, run_report};
-use chronoseal_results::{FrameRow, Outcome, RunRows, RunSummary, StallSummary, store};
-use chronoseal_runner::{LiveOptions, MeasureError, Run, measure};
+use chronoseal_report::Document;
+use chronoseal_results::{FrameRow, Outcome, RunRows, RunSummary, StallSummary};
+use chronoseal_runner::Run;
 
 use super::scenarios;
+use crate::live::{LiveRuns, refusal};
 use crate::{Progress, StudyError, StudyOptions};
 
 /// Frame sizes of the switch measurement: the source's smallest, the same with a SHA-1 tag, the source's largest.
@@ -42,14 +41,10 @@ pub(super) struct Live {
     pub(super) rates: Vec<Rate>,
     /// By protection.
     pub(super) forger: Vec<(&'static str, Measured)>,
-    /// Facts about host and emulator, from the last run.
-    pub(super) host: Vec<(String, String)>,
     /// Why there is nothing, or not everything.
     pub(super) refused: Option<String>,
-    /// What to know of them, with the names of the runs it is about.
-    pub(super) warnings: Vec<(String, Vec<String>)>,
-    /// The report of each run, and where it belongs.
-    pub(super) pages: Vec<(PathBuf, String)>,
+    /// What the runs left behind beside.
+    pub(super) runs: LiveRuns,
 }
 
 /// One live run.
@@ -142,7 +137,7 @@ impl Live {
     pub(super) fn host_limit(&self) -> Option<String> {
         let (_, _, run) = self.full.iter().find(|(nodes, len, _)| (*nodes, *len) == (2, 60))?;
         let late_ns = run.summary.release_error.as_ref().map(|error| error.max_ns);
-        let has_fifo = !self.host.iter().any(|(_, fact)| fact.contains("SCHED_OTHER"));
+        let has_fifo = !self.runs.host.iter().any(|(_, fact)| fact.contains("SCHED_OTHER"));
         run.lost.host_limit(&run.summary.stalls, late_ns, has_fifo)
     }
 }
@@ -158,12 +153,7 @@ pub(super) fn measure_all(
         live.refused = Some("left out on request".into());
         return Ok(live);
     }
-    match everything(&mut live, options, stop, progress) {
-        Err(StudyError::Measure(MeasureError::Live(error))) if error.is_refusal() => {
-            live.refused = Some(error.to_string());
-        }
-        other => other?,
-    }
+    live.refused = refusal(everything(&mut live, options, stop, progress))?;
     Ok(live)
 }
 
@@ -223,30 +213,11 @@ fn one(
     sets: &[(&str, &str)],
     name: &str,
 ) -> Result<Option<Measured>, StudyError> {
-    if stop.load(Ordering::Relaxed) {
-        return Ok(None);
-    }
     let seed = options.seed.to_string();
     let sets = [sets, &[("seed", seed.as_str())]].concat();
     let scenario = scenarios::load(scenario, &sets)?;
-    let live_options = LiveOptions {
-        capture: true,
-        no_fifo: options.no_fifo,
-        agent_command: options.agent_command.clone(),
-        ..Default::default()
-    };
-    let Run { meta, summary, rows } = measure(&Prepared::new(&scenario.plan)?, scenario.texts(), &live_options, stop)?;
-    let folder = options.folder.join("live").join(name);
-    store::write(&folder, &meta, &summary, &rows)?;
-    let document = run_report(&meta, &summary, &rows);
-    live.pages.push((folder.join("report.html"), html(&document)));
-    live.host.clone_from(&meta.host);
-    for warning in &meta.warnings {
-        match live.warnings.iter_mut().find(|(known, _)| known == warning) {
-            Some((_, runs)) => runs.push(name.to_owned()),
-            None => live.warnings.push((warning.clone(), vec![name.to_owned()])),
-        }
-    }
+    let Some((run, document)) = live.runs.run(options, stop, &scenario, name)? else { return Ok(None) };
+    let Run { meta, summary, rows } = run;
     let interrupted = meta.interrupted;
     let schedule = meta.segments.iter().find_map(|segment| segment.schedule.as_ref());
     let cycle = schedule.map_or(Duration::ZERO, |schedule| Duration::from_ns(schedule.cycle_ns));

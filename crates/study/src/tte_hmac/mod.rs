@@ -15,7 +15,7 @@ use chronoseal_core::Duration;
 use chronoseal_plan::Accounting;
 use chronoseal_report::{Block, Cell, Document, Evidence, Section, Table, Verdict, Word};
 use chronoseal_results::RunSummary;
-use chronoseal_runner::{CostTable, processor_cost, versions};
+use chronoseal_runner::{CostTable, processor_cost};
 
 use self::frames_max::Question;
 use self::live::Live;
@@ -82,9 +82,9 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
                 "The source's 1.6 GHz Atom as a platform: its figure 3 has no numbers to take over.".into(),
             ])),
         ],
-        environment: environment(&live),
+        environment: live.runs.environment(),
     };
-    Ok(StudyOutcome { document, pages: live.pages })
+    Ok(StudyOutcome { document, pages: live.runs.pages })
 }
 
 struct Findings {
@@ -243,14 +243,4 @@ fn contradictions() -> Table {
         ]);
     }
     table
-}
-
-fn environment(live: &Live) -> Vec<(String, String)> {
-    let mut facts = versions();
-    facts.extend(live.host.iter().cloned());
-    for (warning, runs) in &live.warnings {
-        let runs = if runs.len() == 1 { runs[0].clone() } else { format!("{} live runs", runs.len()) };
-        facts.push(("warning".to_owned(), format!("{runs}: {warning}")));
-    }
-    facts
 }

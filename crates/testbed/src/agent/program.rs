@@ -183,8 +183,10 @@ impl Running {
                         is_refused,
                     });
                 }
-                What::Received { is_altered } if is_its(false) => {
+                What::Received { is_altered } => {
                     let kind = match is_altered {
+                        // Whose it is shows where all records are together.
+                        _ if !is_its(false) => EventKind::Discarded(DiscardReason::UnknownStream),
                         true => EventKind::Discarded(DiscardReason::Malformed),
                         false => EventKind::Delivered,
                     };
@@ -192,7 +194,7 @@ impl Running {
                     log.events.push(record);
                     log.connected_received.push((record, len));
                 }
-                What::Sent { .. } | What::Received { .. } => log.bad_records += 32,
+                What::Sent { .. } => log.bad_records += 32,
             }
         }
         log.events.sort_by_key(EventRecord::at);

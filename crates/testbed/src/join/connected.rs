@@ -66,8 +66,18 @@ pub(super) fn rows(
             ));
         }
     }
+    let sent = senders(agents, logs);
     let mut strange: BTreeMap<(StreamId, NodeId), usize> = BTreeMap::new();
     for ((stream, sequence, at), ends) in &came {
+        if let Some((sender, sent)) = sent.get(&(*stream, *sequence)) {
+            // Genuine, and not for this one.
+            rows.extend(ends.iter().map(|(when, kind)| {
+                let mut row = open(*sender, *at, sent);
+                end(&mut row, *when, *kind, stalls);
+                row
+            }));
+            continue;
+        }
         *strange.entry((*stream, *at)).or_default() += 1;
         rows.extend(ends.iter().map(|(when, kind)| forged(*stream, *sequence, *at, *when, *kind)));
     }
@@ -75,6 +85,19 @@ pub(super) fn rows(
         format!("node {} got {count} messages of stream {} that nobody wrote down as sent", at.0, stream.0)
     }));
     (rows, on_way, warnings)
+}
+
+/// What was written down as sent, and by whom.
+fn senders<'a>(
+    agents: &[AgentConfig],
+    logs: &'a [Option<AgentLog>],
+) -> BTreeMap<(StreamId, u64), (NodeId, &'a ConnectedSent)> {
+    let of = |(agent, log): (&AgentConfig, &'a Option<AgentLog>)| {
+        let node = agent.node;
+        let sent = log.iter().flat_map(|log| &log.connected_sent);
+        sent.map(move |sent| ((StreamId(sent.stream), sent.sequence), (node, sent)))
+    };
+    agents.iter().zip(logs).flat_map(of).collect()
 }
 
 /// What an application took for a message of its stream and no sender of it wrote down.
