@@ -14,9 +14,15 @@ fn loads(plan: &Plan) -> impl Iterator<Item = (&SegmentPlan, LinkLoad)> {
 
 fn place(plan: &Plan, segment: &SegmentPlan, ends: Option<[NodeId; 2]>) -> String {
     let name = &segment.name;
-    match ends {
-        Some([from, to]) => format!("segment {name} carries from {} to {}", plan.node_name(from), plan.node_name(to)),
-        None => format!("bus {name} carries"),
+    let [from, to] = match ends {
+        Some(ends) => ends.map(|end| plan.node_name(end)),
+        None => return format!("bus {name} carries"),
+    };
+    // What a station shares with all others has the segment's own name.
+    if to == *name {
+        format!("segment {name} carries from {from}")
+    } else {
+        format!("segment {name} carries from {from} to {to}")
     }
 }
 
