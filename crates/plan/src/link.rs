@@ -19,6 +19,8 @@ pub struct LinkSegment {
     pub laws: LinkLaws,
     /// The longest packet, its header included `[byte]`.
     pub mtu: u32,
+    /// The node through which all packets go: its program passes them on, or does not.
+    pub through: Option<NodeId>,
 }
 
 /// What carries the messages of a stream over a lossy link.

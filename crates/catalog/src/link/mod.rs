@@ -103,6 +103,7 @@ impl Kind for LinkKind {
             ends: stations.chain(guests.iter().copied()).collect(),
             groups,
             node: view.node(),
+            through: view.segment.through.and_then(|node| prepared.attachment(node, segment)),
             laws: view.segment.laws.clone(),
             seed: view.plan.seed,
             number: segment.0,
@@ -186,7 +187,7 @@ impl Kind for LinkKind {
     }
 
     fn properties(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(&'static str, String)> {
-        let LinkSegment { profile, laws, mtu } = view_of(prepared, segment).segment;
+        let LinkSegment { profile, laws, mtu, through } = view_of(prepared, segment).segment;
         let (mean, deviation) = laws.delay.moments_ns();
         let mut properties = vec![
             ("profile", profile.unwrap_or("localhost").to_owned()),
@@ -198,6 +199,7 @@ impl Kind for LinkKind {
             ("order", if laws.order == Order::Strict { "strict" } else { "as delayed" }.to_owned()),
             ("longest packet", format!("{mtu}B")),
         ];
+        properties.extend(through.map(|node| ("all packets go through", prepared.plan().node_name(node).to_owned())));
         let shares = [("duplicates", laws.duplicate), ("altered", laws.corrupt)];
         properties
             .extend(shares.iter().filter(|(_, share)| *share > 0.0).map(|(name, share)| (*name, percent(*share))));

@@ -19,6 +19,8 @@ pub struct LinkConfig {
     pub groups: Vec<Vec<NodeId>>,
     /// The node that throws packets away: the link itself.
     pub node: NodeId,
+    /// The end through which all packets go; what it sends is for the others. A man in the middle.
+    pub through: Option<Attachment>,
     /// What it does to packets.
     pub laws: LinkLaws,
     /// Of all draws.

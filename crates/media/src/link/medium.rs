@@ -66,11 +66,19 @@ impl LossyLink {
         Self { config, interfaces, under_way: BTreeMap::new(), next: 0, counts: Counts::default() }
     }
 
-    /// Who is to get a frame: the node or the group that its packet names, or all others.
+    /// Who is to get a frame: the node or the group that its packet names, or all others; the end through which all go, unless it sends.
     fn receivers(&self, from: Attachment, bytes: &[u8]) -> Vec<Attachment> {
-        let others = || self.config.ends.iter().copied().filter(|end| *end != from);
-        let packet = Packet::in_frame(bytes).and_then(Result::ok).map(|packet| packet.destination);
-        let Some(destination) = packet else { return others().collect() };
+        if let Some(through) = self.config.through.filter(|through| *through != from) {
+            return vec![through];
+        }
+        let packet = Packet::in_frame(bytes).and_then(Result::ok);
+        // What is passed on goes back to nobody.
+        let source = packet.as_ref().map(|packet| packet.source).filter(|_| self.config.through.is_some());
+        let others = || {
+            let ends = self.config.ends.iter().copied();
+            ends.filter(move |end| *end != from && source != Some(station_ip(end.node)))
+        };
+        let Some(destination) = packet.map(|packet| packet.destination) else { return others().collect() };
         if let Some(end) = others().find(|end| station_ip(end.node) == destination) {
             return vec![end];
         }

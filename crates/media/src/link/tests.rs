@@ -34,6 +34,7 @@ fn link(laws: LinkLaws) -> LossyLink {
         ends: vec![end(0), end(1)],
         groups: vec![vec![NodeId(1)]],
         node: NodeId(2),
+        through: None,
         laws,
         seed: 7,
         number: 0,
@@ -247,6 +248,42 @@ fn copies_come_beside_the_first_and_altered_packets_differ_in_one_bit() {
     let differing: u32 = store.bytes(frame).iter().zip(bytes).map(|(one, other)| (one ^ other).count_ones()).sum();
     assert_eq!(differing, 1);
     assert_eq!(store.bytes(frame)[..HEADER_LEN], bytes[..HEADER_LEN], "addresses stay, or it would go elsewhere");
+}
+
+#[test]
+fn what_goes_through_an_end_comes_to_others_only_from_there() {
+    let mut link = LossyLink::new(LinkConfig {
+        ends: vec![end(0), end(1), end(2)],
+        groups: vec![vec![NodeId(1)]],
+        node: NodeId(3),
+        through: Some(end(2)),
+        laws: laws(DelayLaw::Constant(Duration::ZERO)),
+        seed: 7,
+        number: 0,
+    });
+    let mut store = FrameStore::new();
+    let mut receivers = |from: Attachment, bytes: &[u8]| {
+        let frame = store.allocate(FrameLabel::default());
+        store.buffer(frame)[..bytes.len()].copy_from_slice(bytes);
+        store.set_len(frame, bytes.len());
+        let mut out = Vec::new();
+        link.handle_frame(SimTime::ZERO, from, Priority(0), frame, &mut store, &mut out);
+        let Some(MediumOutput::Timer { timer, .. }) = out.pop() else { panic!("it is on its way") };
+        link.handle_timer(SimTime::ZERO, timer, &mut store, &mut out);
+        let to = out.iter().map(|output| match output {
+            MediumOutput::Deliver { to, .. } => to.node.0,
+            _ => panic!("it arrives"),
+        });
+        to.collect::<Vec<u16>>()
+    };
+    let message = frames(0, 100).remove(0);
+    assert_eq!(receivers(end(0), &message), [2]);
+    assert_eq!(receivers(end(2), &message), [1]);
+    // To a group that nobody knows, in the name of node 0: it does not go back there.
+    let mut foreign = message;
+    foreign[HEADER_LEN + 16..HEADER_LEN + 20].copy_from_slice(&[239, 255, 0, 1]);
+    assert_eq!(receivers(end(0), &foreign), [2]);
+    assert_eq!(receivers(end(2), &foreign), [1]);
 }
 
 #[test]

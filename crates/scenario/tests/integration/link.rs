@@ -90,6 +90,12 @@ fn what_a_link_cannot_do_is_refused_with_what_helps() {
     refused("nobody", "wifi.toml", &program("{ run = [\"ping\", \"{nobody}\"] }"), Code::UnknownName);
     refused("nothing", "wifi.toml", &program("{ run = [] }"), Code::MissingKey);
     refused("never", "wifi.toml", &program("{ run = [\"true\"], from = \"-1s\" }"), Code::OutOfRange);
+    let through = |what: &str, name: &str| changed(what, WIFI, "profile = \"wifi\"", &format!("through = \"{name}\""));
+    refused("nowhere", "wifi.toml", &through("nowhere", "stranger"), Code::UnknownName);
+    refused("no program", "wifi.toml", &through("no program", "robot"), Code::MissingKey);
+    let datagrams = through("datagrams", "station")
+        .replace("name = \"station\"", "name = \"station\"\nprogram = { run = [\"true\"] }");
+    refused("datagrams", "wifi.toml", &datagrams, Code::NotYet);
     let sealed = changed("seal", WIFI, "length = \"9kB\"", "length = \"9kB\"\nprotection = \"mac\"")
         + "[[protections]]\nname = \"mac\"\nhmac = { hash = \"sha-256\", tag = \"16B\", freshness = { truncated = \"2B\" } }\n";
     refused("seal", "wifi.toml", &sealed, Code::NotYet);

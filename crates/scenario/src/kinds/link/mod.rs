@@ -3,9 +3,10 @@
 mod laws;
 pub mod spec;
 
-use chronoseal_core::{DiscardReason, Duration, StreamId};
+use chronoseal_core::{DiscardReason, Duration, NodeId, StreamId};
 use chronoseal_plan::{
-    AllowancePlan, Facet, LINK, Link, LinkHop, LinkSegment, LinkTransport, Plan, ProtectionKind, SegmentId, StreamPlan,
+    AllowancePlan, Facet, LINK, Link, LinkHop, LinkSegment, LinkTransport, NodePlan, Plan, ProtectionKind, SegmentId,
+    StreamPlan,
 };
 use chronoseal_wire::ethernet::HEADER_LEN;
 use chronoseal_wire::ipv4::{self, Cut};
@@ -26,6 +27,30 @@ const TIMEOUT: Duration = Duration::from_s(15);
 /// The kind of lossy links.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkKind;
+
+/// The node through which all packets go, by its name.
+fn through(request: &SegmentRequest<'_>, name: &str, context: &mut Context<'_>) -> Option<NodeId> {
+    let at = request.table.at("through");
+    let (numbers, nodes): (Vec<usize>, Vec<&NodePlan>) = request.nodes_on_it().unzip();
+    let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+    let found = context.find(
+        name,
+        &names,
+        &at,
+        &format!("node on `{}`", request.name),
+        &format!("nodes on `{}`", request.name),
+    )?;
+    if nodes[found].program.is_none() {
+        context.report(
+            Code::MissingKey,
+            &at,
+            format!("`{}` has no program that could pass packets on", shortened(name)),
+            "a node without a program",
+            "give it a `program`, or leave `through` out",
+        );
+    }
+    Some(NodeId(numbers[found] as u16))
+}
 
 impl SegmentKind for LinkKind {
     fn name(&self) -> &'static str {
@@ -61,7 +86,8 @@ impl SegmentKind for LinkKind {
                 "gateways do not pass messages between a lossy link and other segments yet: give the node one segment",
             );
         }
-        let segment = LinkSegment { profile, laws, mtu: mtu.0 as u32 };
+        let through = spec.through.as_deref().and_then(|name| through(request, name, context));
+        let segment = LinkSegment { profile, laws, mtu: mtu.0 as u32, through };
         Some(SegmentParts { own_nodes: vec![request.name.to_owned()], ..SegmentParts::new(Facet::new(segment)) })
     }
 
@@ -85,6 +111,19 @@ impl SegmentKind for LinkKind {
             TransportSpec::Tcp => (LinkTransport::Tcp, tcp::LENGTH_LEN, CONNECTION_MESSAGE_MAX),
             TransportSpec::Program => (LinkTransport::Program, 0, CONNECTION_MESSAGE_MAX),
         };
+        if segment.through.is_some() && transport != LinkTransport::Program {
+            context.report(
+                Code::NotYet,
+                &request.table.at("transport"),
+                format!(
+                    "`{}` is on `{}`, whose packets all go `through` a node, and nothing bounds what its program does with them",
+                    shortened(&request.stream.spec.name),
+                    request.segment.name
+                ),
+                "carried by no program",
+                "write `transport = \"program\"`, or leave `through` out",
+            );
+        }
         let headers = (HEADER_LEN + ipv4::HEADER_LEN + header_len) as u32;
         let payload = request.stream.payload_len.min(len_max);
         let cut = Cut::new(header_len + payload as usize, segment.mtu as usize);

@@ -38,6 +38,10 @@ pub struct LinkSegmentSpec {
     /// The longest packet, headers of IPv4 and UDP included, 68B to 1500B. Default: 1500B.
     #[serde(default = "default_mtu")]
     pub mtu: Quantity<Bytes>,
+    /// The node through which all packets of the others go: its `program` gets each frame at its interface and passes it on, or does not. Live
+    /// runs only, and all streams are carried by programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<String>,
 }
 
 fn default_queue() -> Quantity<Frames> {
