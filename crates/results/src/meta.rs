@@ -84,6 +84,12 @@ pub struct ProgramMeta {
     pub is_well: bool,
     /// The last of what it printed, both of its outputs as they came.
     pub printed: String,
+    /// Processor time that it and all that it started took, the kernel's for them included `[ns]`; `None` if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor_ns: Option<i64>,
+    /// The most that each of its processes had in memory, in sum `[byte]`; `None` if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<u64>,
 }
 
 /// A file that a scenario refers to.

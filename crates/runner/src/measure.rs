@@ -420,6 +420,8 @@ fn program_meta(plan: &Plan, end: &ProgramEnd) -> ProgramMeta {
         how: end.how.clone(),
         is_well: end.is_well,
         printed: end.printed.clone(),
+        processor_ns: end.usage.processor_ps.map(|ps| Duration::from_ps(ps).as_ns()),
+        memory: end.usage.memory,
     }
 }
 

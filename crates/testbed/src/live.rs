@@ -15,7 +15,7 @@ use crate::emulator::{self, EmulatorConfig, EmulatorLog, Wire};
 use crate::end::End;
 use crate::error::LiveError;
 use crate::join::{self, Carrier, Line};
-use crate::log::AgentLog;
+use crate::log::{AgentLog, ProgramUsage};
 use crate::message::{AgentFacts, ToAgent};
 use crate::process::{AgentProcess, RUN_FIFO};
 use crate::sentinel;
@@ -62,6 +62,8 @@ pub struct ProgramEnd {
     pub is_well: bool,
     /// The last of what it printed, both of its outputs as they came.
     pub printed: String,
+    /// What it took of its processor and of memory.
+    pub usage: ProgramUsage,
 }
 
 /// What the host granted a run.
@@ -339,8 +341,8 @@ fn outcome_of(
     let programs = config.agents.iter().zip(logs).filter_map(|(agent, log)| {
         let record = log.as_ref()?.program.clone()?;
         let ended_at = record.ended_ps.map(SimTime::from_ps);
-        let (how, is_well, printed) = (record.how, record.is_well, record.printed);
-        Some(ProgramEnd { node: agent.node, ended_at, how, is_well, printed })
+        let (how, is_well, printed, usage) = (record.how, record.is_well, record.printed, record.usage);
+        Some(ProgramEnd { node: agent.node, ended_at, how, is_well, printed, usage })
     });
     LiveOutcome { rows: joined.rows, host, counts: joined.counts, programs: programs.collect(), warnings }
 }

@@ -75,6 +75,15 @@ pub(crate) struct ConnectedSent {
     pub(crate) is_refused: bool,
 }
 
+/// What a program took, with all that it started.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
+pub struct ProgramUsage {
+    /// Processor time, its own and that of the kernel for it `[ps]`; `None` if a process ended of which nobody knows.
+    pub processor_ps: Option<i64>,
+    /// The most that its processes that lasted until the end of the run had in memory, each at its own time `[byte]`; `None` if it ended before.
+    pub memory: Option<u64>,
+}
+
 /// What became of a program.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct ProgramRecord {
@@ -86,6 +95,9 @@ pub(crate) struct ProgramRecord {
     pub(crate) is_well: bool,
     /// What it printed last, both of its outputs as they came.
     pub(crate) printed: String,
+    /// What it took of its processor and of memory.
+    #[serde(default)]
+    pub(crate) usage: ProgramUsage,
 }
 
 /// All an agent knows after a run.

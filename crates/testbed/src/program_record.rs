@@ -22,20 +22,28 @@ const ALTERED: u8 = 1;
 
 /// A record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct ProgramMessage {
-    pub(crate) what: What,
-    pub(crate) stream: StreamId,
-    pub(crate) len: u32,
-    pub(crate) sequence: u64,
-    /// `[ns]`
-    pub(crate) at_ns: i64,
+pub struct ProgramMessage {
+    /// What became of the message.
+    pub what: What,
+    /// Its stream.
+    pub stream: StreamId,
+    /// Its length `[byte]`.
+    pub len: u32,
+    /// Its number.
+    pub sequence: u64,
+    /// When `[ns]`.
+    pub at_ns: i64,
 }
 
 /// What became of a message at the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum What {
-    /// It was due at this time `[ns]`.
-    Sent { due_ns: i64 },
+pub enum What {
+    /// It was handed over.
+    Sent {
+        /// When it was due `[ns]`.
+        due_ns: i64,
+    },
+    /// The application had it.
     Received {
         /// Its bytes are not those that were sent.
         is_altered: bool,
@@ -46,7 +54,7 @@ pub(crate) enum What {
 const FAR_NS: u64 = 1_000_000_000_000_000;
 
 /// The records in a file of a run that began at `epoch_ns`, and how many bytes of it are none.
-pub(crate) fn parse(bytes: &[u8], epoch_ns: i64) -> (Vec<ProgramMessage>, usize) {
+pub fn parse(bytes: &[u8], epoch_ns: i64) -> (Vec<ProgramMessage>, usize) {
     let (chunks, rest) = bytes.as_chunks::<LEN>();
     let is_of_run = |record: &ProgramMessage| {
         let is_near = |ns: i64| ns.abs_diff(epoch_ns) < FAR_NS;

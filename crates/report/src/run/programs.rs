@@ -2,7 +2,7 @@
 
 use chronoseal_results::{ProgramMeta, RunMeta};
 
-use crate::document::{Block, Cell, Mark, Section, Table};
+use crate::document::{Block, Cell, Evidence, Mark, Section, Table};
 
 /// Lines of what a program printed that are shown; the manifest has the rest.
 const LINES_MAX: usize = 16;
@@ -12,7 +12,13 @@ pub(super) fn section(meta: &RunMeta) -> Section {
     if meta.programs.is_empty() {
         return section;
     }
-    let mut table = Table::new("What nodes ran").words("node").words("program").numbers("ended at", "s").words("how");
+    let mut table = Table::new("What nodes ran")
+        .words("node")
+        .words("program")
+        .numbers("ended at", "s")
+        .words("how")
+        .numbers("processor time", "s")
+        .numbers("memory", "MB");
     for program in &meta.programs {
         let how = Cell::text(&program.how);
         table.push(vec![
@@ -20,6 +26,14 @@ pub(super) fn section(meta: &RunMeta) -> Section {
             Cell::text(program.command.join(" ")),
             program.ended_ns.map_or_else(|| Cell::text("with the run"), |ns| Cell::number(ns as f64 / 1e9, 3)),
             if program.is_well { how } else { how.marked(Mark::Bad) },
+            program.processor_ns.map_or_else(
+                || Cell::na("a process of it ended of which nobody knows"),
+                |ns| Cell::number(ns as f64 / 1e9, 3).from(Evidence::Measured),
+            ),
+            program.memory.map_or_else(
+                || Cell::na("it ended before the run did"),
+                |bytes| Cell::number(bytes as f64 / 1e6, 1).from(Evidence::Measured),
+            ),
         ]);
     }
     section = section.with(Block::Table(table)).with(Block::Text(

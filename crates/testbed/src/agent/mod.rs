@@ -6,6 +6,7 @@ mod member;
 mod port;
 mod program;
 mod setup;
+mod usage;
 
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;

@@ -17,9 +17,10 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use super::usage::Meter;
 use crate::clock::RunClock;
 use crate::config::Program;
-use crate::log::{AgentLog, ConnectedSent, EventRecord, ProgramRecord};
+use crate::log::{AgentLog, ConnectedSent, EventRecord, ProgramRecord, ProgramUsage};
 use crate::program_record::{ProgramMessage, What, parse};
 use crate::sys;
 
@@ -39,6 +40,8 @@ pub(super) struct Running {
     records: Option<File>,
     printed: Arc<Mutex<VecDeque<u8>>>,
     reader: Option<JoinHandle<()>>,
+    /// Once it was started.
+    meter: Option<Meter>,
 }
 
 enum State {
@@ -49,7 +52,7 @@ enum State {
 
 impl Running {
     pub(super) fn new(config: Program, clock: RunClock) -> Self {
-        Self { config, state: State::Waits, clock, records: None, printed: Arc::default(), reader: None }
+        Self { config, state: State::Waits, clock, records: None, printed: Arc::default(), reader: None, meter: None }
     }
 
     /// When it has to be looked at.
@@ -110,6 +113,7 @@ impl Running {
                 printed.drain(..over);
             }
         })?);
+        self.meter = Some(Meter::start());
         // Here our own ends of the pipe are closed, whether it was started or not.
         sys::spawn_contained(command, &self.config.cpus)
     }
@@ -123,6 +127,7 @@ impl Running {
             let pid = Pid::from_raw(child.id() as i32);
             let mut ended = child.try_wait().ok().flatten().map(|status| (in_words(status), status.success()));
             if ended.is_none() {
+                self.meter.iter_mut().for_each(|meter| meter.look(child.id()));
                 let _ = kill(pid, Signal::SIGTERM);
                 let until = clock.now() + PATIENCE;
                 while clock.now() < until && child.try_wait().ok().flatten().is_none() {
@@ -136,17 +141,18 @@ impl Running {
             self.state = State::Ended { at: None, how, is_well };
         }
         self.note_messages(end, log);
+        let usage = self.meter.map_or_else(ProgramUsage::default, Meter::end);
         // All that wrote to the pipe is gone.
         self.reader.into_iter().for_each(|reader| drop(reader.join()));
         let bytes: Vec<u8> = self.printed.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
         let printed = String::from_utf8_lossy(&bytes).into_owned();
         match self.state {
             State::Ended { at, how, is_well } => {
-                ProgramRecord { ended_ps: at.map(SimTime::as_ps), how, is_well, printed }
+                ProgramRecord { ended_ps: at.map(SimTime::as_ps), how, is_well, printed, usage }
             }
             State::Waits | State::Runs { .. } => {
                 let how = "the run ended before it was started".into();
-                ProgramRecord { ended_ps: None, how, is_well: false, printed }
+                ProgramRecord { ended_ps: None, how, is_well: false, printed, usage }
             }
         }
     }
