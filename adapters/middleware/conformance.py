@@ -206,6 +206,21 @@ def check_calls(bench, configuration):
     checks.check(how == "exit status 64", f"{name}: a file that holds no bodies is status 64", how)
 
 
+def check_bodies(bench):
+    """That no file of bodies, whatever is in it, ends the reader otherwise than it should."""
+    common, program, folder = HERE / "common", bench.folder / "fuzz_bodies", bench.folder / "changed"
+    folder.mkdir()
+    write_bodies(folder / "seed.bodies", [900, 0, 899])
+    sources = [common / f"{name}.c" for name in ("fuzz_bodies", "bodies", "contract")]
+    command = ["cc", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover", *sources, "-lz", "-lpthread", "-o", program]
+    built = subprocess.run(command, capture_output=True, text=True)
+    if built.returncode != 0:
+        bench.checks.note(f"files of bodies: not tried, because the sanitizers cannot be built: {built.stderr[-300:]}")
+        return
+    ended = subprocess.run([program, folder, "1000"], capture_output=True, text=True)
+    bench.checks.check(ended.returncode == 0, f"files of bodies: 1000 changed ones, {ended.stdout.strip()}", ended.stderr[-1000:])
+
+
 def note_full(bench, configuration):
     for stream in (LASER, IMAGE, CLOUD):
         manifest = bench.run(configuration, [stream], "4s")
@@ -258,6 +273,7 @@ def main():
             if keys is not None:
                 check_strangers(bench, configuration)
             if number == 0 and not options.brief:
+                check_bodies(bench)
                 check_calls(bench, configuration)
             if options.full:
                 note_full(bench, configuration)

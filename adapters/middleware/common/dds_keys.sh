@@ -1,20 +1,26 @@
 #!/bin/sh
-# Makes what DDS Security needs for two participants and a stranger: FOLDER/robot, FOLDER/station, FOLDER/stranger.
+# Makes what DDS Security needs for two participants, an insider and a stranger: FOLDER/{robot,station,insider,stranger}.
 #
-#   dds_keys.sh FOLDER none|sign|encrypt|encrypt-with-origin-authentication|encrypt-payload-too
+#   dds_keys.sh FOLDER none|sign|encrypt|encrypt-with-origin-authentication|encrypt-payload-too|encrypt-one-authority
 #
-# The level is that of whole RTPS messages; with the last, the payload in them is encrypted as well. Identities and permissions have a CA each:
-# with one for both, whoever has an identity could sign permissions of its own (CVE-2023-24010). The stranger's identity is of another CA.
+# The level is that of whole RTPS messages; with `payload-too`, the payload in them is encrypted as well. Identities and permissions have a CA
+# each, but with `one-authority`: then whoever has an identity can sign permissions of its own (CVE-2023-24010). That is what the insider does, whose
+# identity is genuine and whom nobody gave permissions. The stranger's identity is of another CA.
 set -eu
 to=${1:?usage: dds_keys.sh FOLDER LEVEL}
 payload=NONE
+authority=permissions
 case ${2:-} in
     none) level=NONE ;;
     sign) level=SIGN ;;
     encrypt) level=ENCRYPT ;;
     encrypt-with-origin-authentication) level=ENCRYPT_WITH_ORIGIN_AUTHENTICATION ;;
     encrypt-payload-too) level=ENCRYPT payload=ENCRYPT ;;
-    *) echo "usage: dds_keys.sh FOLDER none|sign|encrypt|encrypt-with-origin-authentication|encrypt-payload-too" >&2; exit 64 ;;
+    encrypt-one-authority) level=ENCRYPT authority=identity ;;
+    *)
+        echo "usage: dds_keys.sh FOLDER none|sign|encrypt|encrypt-with-origin-authentication|encrypt-payload-too|encrypt-one-authority" >&2
+        exit 64
+        ;;
 esac
 umask 077
 mkdir -p "$to/ca"
@@ -26,11 +32,11 @@ ca() { # name
     openssl req -x509 -new -sha256 -key "$to/ca/$1.key" -days 30 -subj "/CN=$1" -out "$to/ca/$1.pem"
 }
 
-signed() { # text, document: by the permissions CA
-    openssl smime -sign -text -in "$1" -out "$2" -signer "$to/ca/permissions.pem" -inkey "$to/ca/permissions.key" 2>/dev/null
+signed() { # text, document, certificate and key of who signs
+    openssl smime -sign -text -in "$1" -out "$2" -signer "$3" -inkey "$4" 2>/dev/null
 }
 
-participant() { # name, identity CA
+participant() { # name, identity CA, certificate and key of who signs its documents, the authority that it names for that
     at=$to/$1
     mkdir -p "$at"
     key "$at/key.pem"
@@ -52,10 +58,10 @@ participant() { # name, identity CA
   </grant></permissions>
 </dds>
 XML
-    signed "$to/ca/$1.xml" "$at/permissions.p7s"
-    signed "$to/ca/governance.xml" "$at/governance.p7s"
+    signed "$to/ca/$1.xml" "$at/permissions.p7s" "$3" "$4"
+    signed "$to/ca/governance.xml" "$at/governance.p7s" "$3" "$4"
     cp "$to/ca/$2.pem" "$at/identity_ca.pem"
-    cp "$to/ca/permissions.pem" "$at/permissions_ca.pem"
+    cp "$to/ca/$5.pem" "$at/permissions_ca.pem"
 }
 
 ca identity
@@ -83,6 +89,8 @@ cat > "$to/ca/governance.xml" <<XML
   </domain_rule></domain_access_rules>
 </dds>
 XML
-participant robot identity
-participant station identity
-participant stranger strange
+participant robot identity "$to/ca/$authority.pem" "$to/ca/$authority.key" "$authority"
+participant station identity "$to/ca/$authority.pem" "$to/ca/$authority.key" "$authority"
+# Its own library would refuse documents of a wrong authority, so it names the one that they are of: then it is the others who have to.
+participant insider identity "$to/insider/identity.pem" "$to/insider/key.pem" identity
+participant stranger strange "$to/ca/$authority.pem" "$to/ca/$authority.key" "$authority"

@@ -42,8 +42,14 @@ pub struct Configuration {
     pub published: Option<String>,
     /// What protects its messages, in a word: `none`, `authenticated`, `encrypted`.
     pub security: String,
+    /// The configuration of the same adapter that differs in its protection only, with which it is compared.
+    pub plain: Option<String>,
     /// What `keys.sh` is to make, if it needs keys.
     pub keys: Option<String>,
+    /// Where its programs take datagrams and connections from anybody: `udp ADDRESS PORT`, `tcp ADDRESS PORT`, or `rtps PUBLISHER SUBSCRIBER OWN`,
+    /// which is announced. Addresses are words in braces, as in programs.
+    #[serde(default)]
+    pub listens: Vec<String>,
     /// The program of both ends. Words in braces are filled in: see [`crate::Pair`].
     pub program: Vec<String>,
     /// The program of a third node, if it needs one.
@@ -115,6 +121,16 @@ fn read(folder: &Path) -> Result<Adapter, MiddlewareError> {
         if programs.into_iter().any(Vec::is_empty) {
             return Err(wrong(format!("a program of `{}` has no words", configuration.name)));
         }
+        let is_plain = |one: &Configuration| Some(&one.name) == configuration.plain.as_ref() && one.security == "none";
+        if let Some(plain) = &configuration.plain
+            && !configurations.iter().any(is_plain)
+        {
+            let what = format!(
+                "`{}` is compared with `{plain}`, and no configuration without security has that name",
+                configuration.name
+            );
+            return Err(wrong(what));
+        }
         if configurations[..place].iter().any(|known| known.name == configuration.name) {
             return Err(wrong(format!("two configurations are named `{}`", configuration.name)));
         }
@@ -169,6 +185,8 @@ mod tests {
             refusal(&[("raw", RAW), ("other", RAW)]).contains("another adapter has a configuration named `raw-udp`")
         );
         assert!(refusal(&[]).contains("no folder in it"));
+        let compared = RAW.replace("security =", "plain = \"raw-tcp\"\n security =");
+        assert!(refusal(&[("raw", &compared)]).contains("`raw-udp` is compared with `raw-tcp`"));
         let empty = RAW.replace("[\"{built}/adapter\", \"{self}\", \"udp\"]", "[]");
         assert!(refusal(&[("raw", &empty)]).contains("a program of `raw-udp` has no words"));
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use chronoseal_core::Duration;
 use serde::Deserialize;
 
 use crate::{Adapter, Configuration, MiddlewareError};
@@ -9,6 +10,11 @@ use crate::{Adapter, Configuration, MiddlewareError};
 /// The folder of attacks, beside the adapters, and its table.
 const FOLDER: &str = "attacks";
 const TABLE: &str = "attacks.toml";
+/// The word of a program that stands for the places of a configuration.
+pub(crate) const LISTENS: &str = "{listens}";
+/// On a link that delays nothing a genuine message that is older than this when it comes is late by the attack; a host that is busy is
+/// seldom as slow.
+pub const LATE_UNDER_ATTACK: Duration = Duration::from_ms(250);
 
 /// An attack.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
@@ -29,8 +35,12 @@ pub struct Attack {
     /// It is there only where a configuration has keys.
     #[serde(default)]
     pub needs_keys: bool,
+    /// All packets of the link go through the stranger, which sees them; else it sees what is for it and for all.
+    #[serde(default)]
+    pub through: bool,
     /// Its program. Words in braces are those of [`crate::Pair`], and `{attacks}`, `{stream}`, `{length}`; `{program}` stands for the adapter's own
-    /// program with its words, and `{own_keys}` for the folder of its keys, where there are any.
+    /// program with its words, `{own_keys}` for the folder of its keys, where there are any, and `{listens}` for the places that the configuration
+    /// names.
     pub program: Vec<String>,
     /// The folder of attacks.
     #[serde(skip)]
@@ -74,7 +84,10 @@ impl Attack {
     /// It can be tried on this configuration of an adapter.
     pub fn is_on(&self, adapter: &Adapter, configuration: &Configuration) -> bool {
         let is_known = self.adapters.is_empty() || self.adapters.contains(&adapter.name);
-        is_known && (!self.needs_keys || configuration.keys.is_some())
+        let needs_places = self.program.iter().any(|word| word == LISTENS);
+        is_known
+            && (!self.needs_keys || configuration.keys.is_some())
+            && (!needs_places || !configuration.listens.is_empty())
     }
 }
 

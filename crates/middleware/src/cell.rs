@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_catalog::{PrepareError, Prepared};
-use chronoseal_core::{Duration, SimTime, StreamId};
+use chronoseal_core::{DiscardReason, Duration, SimTime, StreamId};
 use chronoseal_results::rows::{FrameRow, Outcome};
 use chronoseal_results::{Distribution, ProgramMeta};
 use chronoseal_runner::{LiveOptions, MeasureError, Run, measure};
@@ -53,10 +53,31 @@ pub struct Measured {
     pub forged: u64,
     /// The last that an attacker's program printed; `None` if it left no word, and nobody knows whether it got as far as to attack.
     pub attacker: Option<String>,
+    /// Messages that the subscriber had once more.
+    pub repeated: u64,
+    /// Of those that came, the ones that came after their deadline.
+    pub came_late: u64,
+    /// Messages that the publisher handed over, the warm-up included.
+    pub sent: u64,
+    /// Their bytes `[byte]`.
+    pub sent_len: u64,
+    /// What each program took, an attacker's left out.
+    pub programs: Vec<Taken>,
     /// Messages that were on their way while the host was away.
     pub stalled: u64,
     /// What to know of the run.
     pub warnings: Vec<String>,
+}
+
+/// What a program took, with all that it started, from its start to its end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Taken {
+    /// The node that ran it.
+    pub node: String,
+    /// Processor time, the kernel's for it included `[ns]`; `None` if that is not known.
+    pub processor_ns: Option<i64>,
+    /// The most that each of its processes had in memory, in sum `[byte]`; `None` if that is not known.
+    pub memory: Option<u64>,
 }
 
 /// Why a pair could not be run.
@@ -94,6 +115,9 @@ impl Measured {
     fn of(run: &Run, duration: Duration, deadline: Option<Duration>) -> Self {
         let mut rows: Vec<&FrameRow> =
             run.rows.frames.iter().filter(|row| row.stream == StreamId(0) && row.attack.is_none()).collect();
+        let all_rows = rows.len();
+        rows.retain(|row| row.outcome != Outcome::Discarded(DiscardReason::CopyEliminated));
+        let repeated = (all_rows - rows.len()) as u64;
         rows.sort_by_key(|row| (row.due_at, row.sequence));
         let account = run.summary.streams.first();
         let owed = account.map_or(0, |stream| stream.not_sent);
@@ -109,6 +133,10 @@ impl Measured {
             forged: run.rows.frames.iter().filter(|row| row.attack.is_some() && row.accepted_at.is_some()).count()
                 as u64,
             attacker: run.meta.programs.iter().find(|program| is_attacker(run, program)).and_then(last_line),
+            repeated,
+            sent: rows.len() as u64,
+            sent_len: rows.iter().map(|row| u64::from(row.len)).sum(),
+            programs: taken(run),
             warnings: run.meta.warnings.clone(),
             ..Self::default()
         };
@@ -120,6 +148,7 @@ impl Measured {
                     measured.came += 1;
                     if let (Some(late), Some(deadline), Some(latency)) = (&mut measured.late, deadline, row.latency()) {
                         *late += u64::from(latency > deadline);
+                        measured.came_late += u64::from(latency > deadline);
                     }
                 }
                 Outcome::Missing | Outcome::Discarded(_) => measured.lost += 1,
@@ -156,6 +185,14 @@ impl Measured {
             all.late = all.late.zip(run.late).map(|(late, more)| late + more);
             all.latencies_ns.extend(&run.latencies_ns);
             all.forged += run.forged;
+            all.repeated += run.repeated;
+            all.came_late += run.came_late;
+            all.sent += run.sent;
+            all.sent_len += run.sent_len;
+            for (sum, more) in all.programs.iter_mut().zip(&run.programs) {
+                sum.processor_ns = sum.processor_ns.zip(more.processor_ns).map(|(sum, more)| sum + more);
+                sum.memory = sum.memory.zip(more.memory).map(|(one, other)| one.max(other));
+            }
             all.stalled += run.stalled;
             all.trouble = all.trouble.or_else(|| run.trouble.clone());
         }
@@ -168,10 +205,17 @@ impl Measured {
         (known > 0).then(|| 100.0 * (self.lost + self.not_sent) as f64 / known as f64)
     }
 
-    /// What an attack has done: forged messages accepted, messages read by a stranger, genuine ones lost.
+    /// What an attack has done: forged messages accepted, messages taken twice, messages read by a stranger, genuine ones lost or late.
     pub fn harm(&self) -> u64 {
         let read = self.attacker.as_deref().and_then(read_by).unwrap_or(0);
-        self.forged + read + self.gone() + u64::from(self.trouble.is_some())
+        let counted = self.forged + self.repeated + read + self.gone() + self.came_late;
+        counted + u64::from(self.trouble.is_some())
+    }
+
+    /// What all programs together took of their processors for each message that was sent `[ns]`; `None` if that is not known of one.
+    pub fn processor_per_message_ns(&self) -> Option<f64> {
+        let all = self.programs.iter().map(|program| program.processor_ns).sum::<Option<i64>>()?;
+        (self.sent > 0 && !self.programs.is_empty()).then(|| all as f64 / self.sent as f64)
     }
 
     /// Messages that never came, or had not a second after they were sent: on a link without delay they will not.
@@ -199,6 +243,16 @@ fn deviation(samples: &[i64]) -> Option<f64> {
     let mean = samples.iter().map(|&sample| sample as f64).sum::<f64>() / n;
     let squares: f64 = samples.iter().map(|&sample| (sample as f64 - mean).powi(2)).sum();
     (samples.len() > 1).then(|| (squares / (n - 1.0)).sqrt())
+}
+
+fn taken(run: &Run) -> Vec<Taken> {
+    let own = run.meta.programs.iter().filter(|program| !is_attacker(run, program));
+    own.map(|program| Taken {
+        node: run.meta.node_name(program.node).to_owned(),
+        processor_ns: program.processor_ns,
+        memory: program.memory,
+    })
+    .collect()
 }
 
 /// What went wrong beside the messages.
@@ -250,6 +304,21 @@ mod tests {
         assert_eq!((both.due, both.came, both.lost, both.late), (5, 3, 2, Some(2)));
         assert_eq!(both.latency.map(|latency| (latency.n, latency.max_ns)), Some((3, 8)));
         assert!(Measured::pooled(&[]).is_none());
+    }
+
+    #[test]
+    fn processor_time_of_which_a_part_is_not_known_is_not_known() {
+        let taken = |node: &str, processor_ns| Taken { node: node.into(), processor_ns, memory: Some(1) };
+        let known = Measured {
+            sent: 4,
+            programs: vec![taken("robot", Some(60)), taken("station", Some(20))],
+            ..Measured::default()
+        };
+        assert_eq!(known.processor_per_message_ns(), Some(20.0));
+        let half = Measured { programs: vec![taken("robot", Some(60)), taken("station", None)], ..known.clone() };
+        assert_eq!(half.processor_per_message_ns(), None);
+        assert_eq!(Measured::pooled(&[&known, &half]).unwrap().programs[0].processor_ns, Some(120));
+        assert_eq!(Measured::default().processor_per_message_ns(), None);
     }
 
     #[test]

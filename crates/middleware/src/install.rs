@@ -1,8 +1,13 @@
 //! What of a middleware is on this host: its version, its adapter built from source, keys for a run.
 
+use std::fs::DirBuilder;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use nix::fcntl::{Flock, FlockArg, OFlag};
+use nix::sys::stat::Mode;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::{Adapter, MiddlewareError};
@@ -124,31 +129,71 @@ impl Adapter {
     /// [`MiddlewareError::Keys`] with what the script said.
     pub fn keys(&self, level: &str) -> Result<Keys, MiddlewareError> {
         let wrong = |what: String| MiddlewareError::Keys { adapter: self.name.clone(), level: level.into(), what };
-        let pattern = std::env::temp_dir().join("chronoseal-keys-XXXXXX");
-        // Nobody else may look into it.
-        let folder = nix::unistd::mkdtemp(&pattern).map_err(|error| wrong(error.to_string()))?;
-        let keys = Keys(folder);
+        let keys = Keys::fresh(&keys_place()).map_err(wrong)?;
         let words = [keys.folder().as_os_str(), level.as_ref()];
         let output = script(self, "keys.sh", &words).map_err(|error| wrong(error.to_string()))?;
         if output.status.success() { Ok(keys) } else { Err(wrong(said(&output))) }
     }
 }
 
-/// Keys of one run.
+/// Where keys of runs are: in memory where the user has such a folder (XDG base directories), else where temporary files are.
+fn keys_place() -> PathBuf {
+    match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|place| place.is_absolute() && place.is_dir()) {
+        Some(place) => place.join("chronoseal-keys"),
+        None => std::env::temp_dir().join(format!("chronoseal-keys-{}", nix::unistd::getuid())),
+    }
+}
+
+/// Keys of one run. Their folder is locked while they are there, so that what a run left that was ended by force is known and goes when the
+/// next keys are made.
 #[derive(Debug)]
-pub struct Keys(PathBuf);
+pub struct Keys {
+    folder: PathBuf,
+    _lock: Flock<OwnedFd>,
+}
 
 impl Keys {
+    /// An empty folder in `place`, into which nobody else may look, and nothing left there of runs that are over.
+    fn fresh(place: &Path) -> Result<Self, String> {
+        let of_place = |error: &dyn std::fmt::Display| format!("{}: {error}", place.display());
+        match DirBuilder::new().mode(0o700).create(place) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(of_place(&error)),
+            _ => {}
+        }
+        let found = place.symlink_metadata().map_err(|error| of_place(&error))?;
+        if !found.is_dir() || found.uid() != nix::unistd::getuid().as_raw() || found.mode() & 0o077 != 0 {
+            return Err(of_place(
+                &"it is not a folder of this user alone; remove it, or set XDG_RUNTIME_DIR or TMPDIR to another place",
+            ));
+        }
+        // One at a time looks for what is left.
+        let _alone = lock(place, FlockArg::LockExclusive).map_err(|error| of_place(&error))?;
+        for entry in place.read_dir().map_err(|error| of_place(&error))?.flatten() {
+            if lock(&entry.path(), FlockArg::LockExclusiveNonblock).is_ok() {
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+        let folder = nix::unistd::mkdtemp(&place.join("run-XXXXXX")).map_err(|error| of_place(&error))?;
+        let lock = lock(&folder, FlockArg::LockExclusiveNonblock).map_err(|error| of_place(&error))?;
+        Ok(Self { folder, _lock: lock })
+    }
+
     /// A folder for each node.
     pub fn folder(&self) -> &Path {
-        &self.0
+        &self.folder
     }
 }
 
 impl Drop for Keys {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+fn lock(folder: &Path, how: FlockArg) -> std::io::Result<Flock<OwnedFd>> {
+    let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+    let opened = nix::fcntl::open(folder, flags, Mode::empty())?;
+    Flock::lock(opened, how).map_err(|(_, error)| error.into())
 }
 
 fn script(adapter: &Adapter, name: &str, words: &[&std::ffi::OsStr]) -> std::io::Result<Output> {
@@ -227,6 +272,22 @@ mod tests {
         assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o077, 0);
         drop(keys);
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn keys_of_a_run_that_was_ended_by_force_go_with_the_next() {
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path().join("keys");
+        let (held, left) = (Keys::fresh(&place).unwrap(), Keys::fresh(&place).unwrap());
+        // As after a kill: the lock is gone, the folder is not.
+        let left_folder = left.folder().to_owned();
+        drop(left);
+        std::fs::create_dir(&left_folder).unwrap();
+        std::fs::write(left_folder.join("key.pem"), "secret").unwrap();
+        let next = Keys::fresh(&place).unwrap();
+        assert!(!left_folder.exists() && held.folder().exists() && next.folder().exists());
+        std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(Keys::fresh(&place).unwrap_err().contains("not a folder of this user alone"));
     }
 
     #[test]

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use chronoseal_core::Duration;
 
+use crate::attack::{LATE_UNDER_ATTACK, LISTENS};
 use crate::{Attack, Configuration};
 
 /// Names of the nodes of a pair: who sends, who receives, and who stands between them where a middleware needs that.
-const NODES: [&str; 3] = ["robot", "station", "broker"];
+pub(crate) const NODES: [&str; 3] = ["robot", "station", "broker"];
 /// The node of an attack.
 pub(crate) const STRANGER: &str = "stranger";
 
@@ -83,6 +84,12 @@ impl Data {
         ]
     }
 
+    /// The same, with what tells a message that an attack holds back from others: see [`LATE_UNDER_ATTACK`].
+    #[must_use]
+    pub fn under_attack(self) -> Self {
+        Self { deadline: Some(LATE_UNDER_ATTACK), ..self }
+    }
+
     /// What it asks of a network, headers left out `[bit/s]`.
     pub fn load(&self) -> f64 {
         f64::from(self.length) * 8.0 / (self.period.as_ms_f64() / 1e3)
@@ -130,6 +137,9 @@ impl Pair<'_> {
             network.profile,
             packets.mtu()
         );
+        if self.attack.is_some_and(|attack| attack.through) {
+            text += &format!("through = \"{STRANGER}\"\n");
+        }
         let programs = [Some(&configuration.program), Some(&configuration.program), configuration.broker.as_ref()];
         let own = NODES.into_iter().zip(programs).filter_map(|(node, words)| {
             let words: Vec<String> = words?.iter().map(|word| self.filled(word, node)).collect();
@@ -163,6 +173,7 @@ impl Pair<'_> {
                     let program = self.configuration.program.iter();
                     words.extend(program.map(|word| self.filled(&word.replace("{node}", &attack.keys), STRANGER)));
                 }
+                LISTENS => words.extend(self.configuration.listens.iter().map(|place| self.filled(place, STRANGER))),
                 "{own_keys}" => words.extend(self.keys.map(|keys| keys.join(&attack.keys).display().to_string())),
                 word => words.push(
                     self.filled(word, STRANGER)
@@ -201,7 +212,9 @@ mod tests {
             title: "Own".into(),
             published: None,
             security: "none".into(),
+            plain: None,
             keys: None,
+            listens: vec!["udp {station} 6000".into(), "rtps {self}".into()],
             program: ["{built}/adapter", "{self}", "{station}", "{keys}/{node}", "a \"b\""].map(Into::into).to_vec(),
             broker,
         }
@@ -234,7 +247,10 @@ mod tests {
             adapters: Vec::new(),
             keys: "insider".into(),
             needs_keys: true,
-            program: ["{attacks}/forge", "{stream}", "{length}", "{own_keys}", "{program}"].map(Into::into).to_vec(),
+            through: true,
+            program: ["{attacks}/forge", "{stream}", "{length}", "{own_keys}", "{listens}", "{program}"]
+                .map(Into::into)
+                .to_vec(),
             folder: "/attacks".into(),
         };
         let pair = Pair {
@@ -258,12 +274,15 @@ mod tests {
             "laser",
             "9000",
             "/keys/insider",
+            "udp 10.0.0.2 6000",
+            "rtps 10.0.0.3",
             "/built/adapter",
             "10.0.0.3",
             "10.0.0.2",
             "/keys/insider",
         ];
-        assert_eq!(words[..8], expected);
+        assert_eq!(words[..10], expected);
+        assert!(text.contains("through = \"stranger\"\n"), "{text}");
     }
 
     #[test]

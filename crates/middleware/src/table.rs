@@ -2,12 +2,13 @@
 
 use chronoseal_core::Duration;
 use chronoseal_report::{
-    Block, Cell, Document, Evidence, Mark, RangeRow, RangeSpread, Ranges, Section, Table, Verdict, Word,
+    Block, Cell, Document, Evidence, Mark, RangeRow, RangeSpread, Ranges, Section, Table, Tukey, Verdict, Word,
 };
 use chronoseal_results::Distribution;
 use chronoseal_runner::versions;
 
-use crate::{Attack, Configuration, Data, Measured, Network, WARM_UP_PERCENT};
+use crate::pair::NODES;
+use crate::{Attack, Configuration, Data, LATE_UNDER_ATTACK, Measured, Network, Taken, WARM_UP_PERCENT};
 
 /// What there is of one configuration.
 #[derive(Clone, Debug)]
@@ -16,6 +17,21 @@ pub enum Answer {
     Measured(Box<Measured>),
     /// It was not run, because…
     Not(String),
+}
+
+impl Answer {
+    /// Several runs of one configuration as one: what was measured, or why nothing was.
+    pub fn pooled(answers: &[Self]) -> Self {
+        let runs = answers.iter().filter_map(|answer| match answer {
+            Self::Measured(measured) => Some(&**measured),
+            Self::Not(_) => None,
+        });
+        match (Measured::pooled(&runs.collect::<Vec<_>>()), answers.first()) {
+            (Some(measured), _) => Self::Measured(Box::new(measured)),
+            (None, Some(first)) => first.clone(),
+            (None, None) => Self::Not("it was not asked for".into()),
+        }
+    }
 }
 
 /// A configuration and its answer.
@@ -45,8 +61,8 @@ impl Row<'_> {
     }
 }
 
-/// The report of a comparison: the best first.
-pub fn document(rows: &[Row<'_>], data: &Data, network: Network) -> Document {
+/// The report of a comparison: the best first. With what security costs, if there are configurations that differ in it only.
+pub fn document(rows: &[Row<'_>], data: &Data, network: Network, costs: Option<Table>) -> Document {
     let mut ranked: Vec<&Row<'_>> = rows.iter().collect();
     ranked.sort_by_key(|row| row.rank());
     let title = format!("Robot middleware: {} over {}", data.name, network.title);
@@ -60,7 +76,13 @@ pub fn document(rows: &[Row<'_>], data: &Data, network: Network) -> Document {
     if ranked.iter().any(|row| row.measured().is_some_and(|measured| measured.latency.is_some())) {
         measured = measured.with(Block::Ranges(ranges(&ranked, data)));
     }
-    let sections = vec![measured, Section::new("What to know").with(Block::Notes(notes(&ranked, data, network)))];
+    let answers = ranked.iter().map(|row| match &row.answer {
+        Answer::Measured(measured) => (row.configuration, Ok(&**measured)),
+        Answer::Not(why) => (row.configuration, Err(why.as_str())),
+    });
+    let mut sections = vec![measured, Section::new("What programs take").with(Block::Table(taken(answers)))];
+    sections.extend(costs.map(|costs| Section::new("What security costs").with(Block::Table(costs))));
+    sections.push(Section::new("What to know").with(Block::Notes(notes(&ranked, data, network))));
     Document { title, subtitle, verdict: verdict(&ranked, data, network), sections, environment: versions() }
 }
 
@@ -139,6 +161,46 @@ fn table(ranked: &[&Row<'_>]) -> Table {
     table
 }
 
+/// Processor time and memory of the programs of each configuration, or why that is not known.
+pub fn taken<'a>(rows: impl Iterator<Item = (&'a Configuration, Result<&'a Measured, &'a str>)>) -> Table {
+    let mut table = Table::new("What programs take").words("configuration");
+    for node in NODES {
+        table = table.numbers(format!("{node}, processor"), "us/message").numbers(format!("{node}, memory"), "MB");
+    }
+    table = table.footnote(
+        "Processor time of a program and of all that it started, the kernel's for it included, for each message that was sent. All from start to end \
+         is in it, handshakes too, so that it is more in a shorter run; what the emulated link takes is not. Memory: the most that each process had, in sum.",
+    );
+    for (configuration, answer) in rows {
+        let mut cells = vec![Cell::text(&configuration.name).titled(&configuration.title)];
+        for node in NODES {
+            let [processor, memory] = match answer {
+                Err(why) => [0; 2].map(|_| Cell::na(why)),
+                Ok(measured) => match measured.programs.iter().find(|program| program.node == node) {
+                    None => [0; 2].map(|_| Cell::na("it has no such node")),
+                    Some(program) => taken_cells(program, measured.sent),
+                },
+            };
+            cells.extend([processor, memory]);
+        }
+        table.push(cells);
+    }
+    table
+}
+
+fn taken_cells(program: &Taken, sent: u64) -> [Cell; 2] {
+    let processor = match program.processor_ns {
+        None => Cell::na("a process of it ended of which nobody knows"),
+        Some(_) if sent == 0 => Cell::na("nothing was sent"),
+        Some(ns) => Cell::number(ns as f64 / 1e3 / sent as f64, 1).from(Evidence::Measured),
+    };
+    let memory = program.memory.map_or_else(
+        || Cell::na("it ended before the run did"),
+        |bytes| Cell::number(bytes as f64 / 1e6, 1).from(Evidence::Measured),
+    );
+    [processor, memory]
+}
+
 fn measured_cells(measured: &Measured) -> Vec<Cell> {
     let count = |value: u64| Cell::count(value).from(Evidence::Measured);
     let bad = |cell: Cell, is_bad: bool| if is_bad { cell.marked(Mark::Bad) } else { cell };
@@ -211,6 +273,7 @@ pub fn range_row(configuration: &Configuration, measured: &Measured, deadline: O
         p99: latency.p99_ns.map(us),
         max: us(latency.max_ns),
         parts: Vec::new(),
+        tukey: Tukey::of(&measured.latencies_ns.iter().map(|ns| us(*ns)).collect::<Vec<f64>>()),
     };
     let loss = measured.loss_percent().filter(|loss| *loss > 0.0);
     let remark = match (loss, measured.silent) {
@@ -231,6 +294,11 @@ pub fn range_row(configuration: &Configuration, measured: &Measured, deadline: O
     })
 }
 
+/// What pictures of latencies are held against: the periods of the fastest and of the slowest loop that is usual on a robot `[us]`.
+pub fn rates() -> Vec<(f64, String)> {
+    [33.0, 10.0].map(|hertz| (1e6 / hertz, format!("{hertz} Hz"))).to_vec()
+}
+
 fn ranges(ranked: &[&Row<'_>], data: &Data) -> Ranges {
     let rows = ranked.iter().filter_map(|row| range_row(row.configuration, row.measured()?, data.deadline));
     Ranges {
@@ -240,6 +308,8 @@ fn ranges(ranked: &[&Row<'_>], data: &Data) -> Ranges {
         hops: Vec::new(),
         rows: rows.collect(),
         footnotes: Vec::new(),
+        lines: rates(),
+        is_log: true,
     }
 }
 
@@ -279,13 +349,16 @@ pub fn attacked(trials: &[Trial<'_>]) -> Table {
         .words("attack")
         .words("threat")
         .numbers("forged, accepted", "")
+        .numbers("taken twice", "")
         .numbers("read by the stranger", "")
         .numbers("genuine lost", "")
+        .numbers("genuine late", "")
         .numbers("genuine due", "")
         .words("the stranger's own words")
         .footnote(
-            "Forged: messages that the subscriber took for genuine and its publisher had not sent. Genuine lost: were not sent, or had not come when a \
-             later one did or a second was over, in a run on a link that loses and delays nothing.",
+            format!("Forged: messages that the subscriber took for genuine and its publisher had not sent. Taken twice: came once more. Genuine lost: were not sent, \
+             or had not come when a later one did or a second was over, in a run on a link that loses and delays nothing. Genuine late: came, and more than \
+             {LATE_UNDER_ATTACK} after they were due."),
         );
     for trial in trials {
         let mut row = vec![
@@ -295,11 +368,11 @@ pub fn attacked(trials: &[Trial<'_>]) -> Table {
             Cell::text(&trial.attack.threat),
         ];
         match &trial.answer {
-            Answer::Not(why) => row.extend((0..5).map(|_| Cell::na(why.as_str()))),
+            Answer::Not(why) => row.extend((0..7).map(|_| Cell::na(why.as_str()))),
             Answer::Measured(measured) => {
                 let Some(said) = measured.attacker.as_deref().or((measured.harm() > 0).then_some("it left no word"))
                 else {
-                    row.extend((0..5).map(|_| {
+                    row.extend((0..7).map(|_| {
                         Cell::na("the attack's program left no word: nobody knows whether it got as far as to attack")
                     }));
                     table.push(row);
@@ -310,11 +383,13 @@ pub fn attacked(trials: &[Trial<'_>]) -> Table {
                     Cell::count(value).from(Evidence::Measured).marked(mark)
                 };
                 row.push(count(measured.forged));
+                row.push(count(measured.repeated));
                 row.push(read_by(said).map_or_else(|| Cell::na("the attack reads nothing, or does not say"), count));
                 row.push(match &measured.trouble {
                     Some(trouble) => count(measured.gone()).marked(Mark::Bad).titled(trouble),
                     None => count(measured.gone()),
                 });
+                row.push(count(measured.came_late));
                 row.push(Cell::count(measured.due).from(Evidence::Measured));
                 row.push(Cell::text(said));
             }
@@ -362,7 +437,9 @@ mod tests {
             title: name.into(),
             published: None,
             security: "none".into(),
+            plain: None,
             keys: None,
+            listens: Vec::new(),
             program: vec!["true".into()],
             broker: None,
         }
@@ -396,7 +473,7 @@ mod tests {
         let rows: Vec<Row<'_>> =
             names.iter().zip(answers).map(|(configuration, answer)| Row { configuration, answer }).collect();
         let data = Data { deadline: Some(Duration::from_ms(1)), ..Data::published()[0].clone() };
-        let document = document(&rows, &data, NETWORKS[1]);
+        let document = document(&rows, &data, NETWORKS[1], None);
         let Block::Table(table) = &document.sections[0].blocks[0] else { panic!("the table comes first") };
         let order: Vec<&str> = table.rows.iter().map(|row| row[0].text.as_str()).collect();
         assert_eq!(order, ["fast", "slow", "late", "lossy", "silent", "missing"]);
@@ -419,7 +496,7 @@ mod tests {
         let own = configuration("own");
         let rows = [Row { configuration: &own, answer: Answer::Not("it was stopped".into()) }];
         let [_, image, _] = Data::published();
-        let document = document(&rows, &image, NETWORKS[2]);
+        let document = document(&rows, &image, NETWORKS[2], None);
         assert_eq!(document.verdict.word, Word::NotChecked);
         assert!(document.verdict.points[0].contains("4.24 times") && document.verdict.points[0].contains("76.4 %"));
     }

@@ -169,6 +169,8 @@ fn sample() -> Ranges {
         .to_vec(),
         rows: rows.collect(),
         footnotes: vec!["Drawn beside this run: the measured run of sample with seed 42, 5.000 s long.".into()],
+        lines: Vec::new(),
+        is_log: false,
     }
 }
 
@@ -184,5 +186,6 @@ fn spread(evidence: Evidence, median: f64, low: f64, high: f64, parts: &[RangePa
         p99: (median < 20_000.0).then_some(median * (1.0 + (high - 1.0) * 0.6)),
         max: median * high,
         parts: if parts.len() > 1 { parts.iter().map(scaled).collect() } else { Vec::new() },
+        tukey: None,
     }
 }

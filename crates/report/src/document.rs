@@ -11,7 +11,7 @@ use crate::word::Word;
 pub(crate) use divided::Of;
 pub use divided::{Divided, DividedRow, Piece};
 pub(crate) use ranges::short_number;
-pub use ranges::{RANGE_ROWS_MAX, RangeBound, RangePart, RangeRow, RangeSpread, Ranges};
+pub use ranges::{RANGE_ROWS_MAX, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Tukey};
 pub(crate) use topology::{STEPS, step_of_share};
 pub use topology::{Topology, TopologyLink, TopologyNode};
 

@@ -34,7 +34,7 @@ pub use data::{csv, json};
 pub use document::{
     Align, Axis, Bar, BarKind, Block, Cell, Chart, Column, Divided, DividedRow, Document, Evidence, Lane, Mark, Piece,
     RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Section, Series, SeriesKind, Table, Timeline, Topology,
-    TopologyLink, TopologyNode, Verdict,
+    TopologyLink, TopologyNode, Tukey, Verdict,
 };
 pub use html::html;
 pub use inputs::scenarios_of;

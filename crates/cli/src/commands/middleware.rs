@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use chronoseal_console::{Format, Printer, Status, Trouble, files};
 use chronoseal_core::{Bytes, Duration};
 use chronoseal_middleware::{
-    Adapter, Answer, Cache, Configuration, Data, Host, NETWORKS, Network, Packets, Question, Row, Trial, adapters,
-    attacked, attacks, audit, document, harmed,
+    Adapter, Answer, Cache, Configuration, Data, Host, NETWORKS, Network, Packets, Question, Repetitions, Row, Trial,
+    adapters, attacked, attacks, audit, costs, document, harmed, plain_of,
 };
 use chronoseal_report::{Block, Cell, Document, Section, Table, Verdict, Word, csv, html, json, run_report};
 use chronoseal_results::disk::Filling;
@@ -68,7 +68,8 @@ Examples:
 
 Everything stays within network namespaces that the run makes. Each attack is tried on a link that loses nothing.
 
-Exit status: 1 if a forged message was accepted, a message was read or a genuine one was lost, else 3: an attack that was stopped is one attack.")]
+Exit status: 1 if a forged or repeated message was accepted, a message was read or a genuine one was lost or late, else 3: an attack that was stopped is
+one attack.")]
 struct AttackOptions {
     /// Configurations, as `middleware list` shows them
     #[arg(required_unless_present = "all")]
@@ -106,7 +107,7 @@ struct List {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  chronoseal middleware run raw-tcp raw-tls --data image
+  chronoseal middleware run raw-tcp raw-tls --data image --repeat 10
   chronoseal middleware run --all --network wifi --length 2kB --period 10ms --deadline 50ms
 
 Adapters are programs of this project's sources; they are built when they are used for the first time, and run as you.
@@ -146,6 +147,9 @@ struct Run {
     /// Of losses and delays
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// How often each is run, all of them in turn; from 10 on the report says what security costs, with intervals
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    repeat: u16,
     /// Folder with recorded messages: NAME.bodies for the stream of that name, as adapters/middleware/README.md describes it
     #[arg(long)]
     bodies: Option<PathBuf>,
@@ -246,34 +250,54 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     files::claim(&folder)?;
     let filling = Filling::begin(&folder)?;
     let stop = interrupt::flag();
-    let bar = printer.progress(chosen.len() as u64, "middleware");
+    let rounds = usize::from(options.repeat);
+    let bar = printer.progress((rounds * chosen.len()) as u64, "middleware");
     let packets = match options.packets {
         PacketsName::Real => Packets::Real,
         PacketsName::Large => Packets::Large,
     };
-    let (network, duration, seed) = (options.network, options.duration, options.seed);
-    let question = Question { data: &data, network, packets, duration, seed, attack: None };
+    let (network, duration) = (options.network, options.duration);
     let live = LiveOptions { no_fifo: options.no_fifo, ..LiveOptions::default() };
     let mut host = Host::new(cache, bodies);
-    let mut rows = Vec::new();
-    for (place, (adapter, configuration)) in chosen.iter().enumerate() {
-        bar.set_position(place as u64);
-        bar.set_message(configuration.name.clone());
-        if stop.load(Ordering::Relaxed) {
-            rows.push(Row { configuration, answer: Answer::Not("it was stopped".into()) });
-            continue;
+    let mut repetitions = Repetitions::default();
+    let mut answers: Vec<Vec<Answer>> = vec![Vec::new(); chosen.len()];
+    for round in 0..rounds {
+        let seed = options.seed + round as u64;
+        let question = Question { data: &data, network, packets, duration, seed, attack: None };
+        for (place, (adapter, configuration)) in chosen.iter().enumerate() {
+            bar.set_position((round * chosen.len() + place) as u64);
+            bar.set_message(configuration.name.clone());
+            if stop.load(Ordering::Relaxed) {
+                answers[place].push(Answer::Not("it was stopped".into()));
+                continue;
+            }
+            let (answer, ran) = host.answer(adapter, configuration, question, &live, stop);
+            if let Some((scenario, run)) = ran {
+                let folder = match rounds {
+                    1 => folder.join(&configuration.name),
+                    _ => folder.join(&configuration.name).join(round.to_string()),
+                };
+                files::claim(&folder)?;
+                files::write(&folder.join("scenario.toml"), &scenario)?;
+                files::write(&folder.join("report.html"), &html(&run_report(&run.meta, &run.summary, &run.rows)))?;
+            }
+            if let Answer::Measured(measured) = &answer {
+                repetitions.add(&configuration.name, round, measured);
+            }
+            answers[place].push(answer);
         }
-        let (answer, ran) = host.answer(adapter, configuration, question, &live, stop);
-        if let Some((scenario, run)) = ran {
-            let folder = folder.join(&configuration.name);
-            files::claim(&folder)?;
-            files::write(&folder.join("scenario.toml"), &scenario)?;
-            files::write(&folder.join("report.html"), &html(&run_report(&run.meta, &run.summary, &run.rows)))?;
-        }
-        rows.push(Row { configuration, answer });
     }
+    let rows: Vec<Row<'_>> = chosen
+        .iter()
+        .zip(&answers)
+        .map(|((_, configuration), answers)| Row { configuration, answer: Answer::pooled(answers) })
+        .collect();
+    let is_chosen = |one: &Configuration| chosen.iter().any(|(_, chosen)| chosen.name == one.name);
+    let pairs =
+        chosen.iter().filter_map(|(adapter, one)| Some((*one, plain_of(adapter, one).filter(|one| is_chosen(one))?)));
+    let costs = costs(&format!("{} over {}", data.name, network.title), data.length, pairs, &repetitions);
     bar.finish_and_clear();
-    let document = document(&rows, &data, options.network);
+    let document = document(&rows, &data, network, costs);
     keep(&folder, filling, &document, options.format, printer)
 }
 
@@ -295,7 +319,7 @@ fn attack(options: &AttackOptions, printer: &Printer) -> Result<Status, Trouble>
     files::claim(&folder)?;
     let filling = Filling::begin(&folder)?;
     let stop = interrupt::flag();
-    let [laser, ..] = Data::published();
+    let laser = Data::published()[0].clone().under_attack();
     let mut host = Host::new(Cache::of_user()?, None);
     let tried: Vec<_> = chosen
         .iter()
@@ -353,7 +377,7 @@ fn attack_document(trials: &[Trial<'_>]) -> Document {
         (tried, 0) => (Word::NotProven, format!("{tried} of {all} attacks were tried, and none did any harm.")),
         (tried, harmed) => {
             let text = format!(
-                "{harmed} of the {tried} attacks that were tried did harm: forged messages were accepted, messages were read, or genuine ones were lost."
+                "{harmed} of the {tried} attacks that were tried did harm: forged or repeated messages were accepted, messages were read, or genuine ones were lost or late."
             );
             (Word::Failed, text)
         }
@@ -370,7 +394,7 @@ fn attack_document(trials: &[Trial<'_>]) -> Document {
     });
     Document {
         title: "Robot middleware under attack".into(),
-        subtitle: "A stranger on the same link, with keys of another authority where there are keys.".into(),
+        subtitle: "A stranger on the same link, with keys of another authority where there are keys; or one through whom all packets go.".into(),
         verdict: Verdict { word, text, points: points.collect() },
         sections: vec![Section::new("Attacks").with(Block::Table(attacked(trials)))],
         environment: Vec::new(),

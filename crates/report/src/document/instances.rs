@@ -79,6 +79,7 @@ mod tests {
             p99: None,
             max,
             parts: Vec::new(),
+            tukey: None,
         };
         RangeRow {
             name: format!("speed.{instance}"),
@@ -99,6 +100,8 @@ mod tests {
             hops: Vec::new(),
             rows,
             footnotes: Vec::new(),
+            lines: Vec::new(),
+            is_log: false,
         };
         picture.gathered().rows.into_iter().map(|row| format!("{}, {}", row.name, row.note)).collect()
     }

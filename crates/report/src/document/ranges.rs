@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use chronoseal_core::statistics::percentile;
 use serde::Serialize;
 
 use super::{Axis, Cell, Evidence, Mark, Table, number_text};
@@ -26,6 +27,35 @@ pub struct Ranges {
     pub rows: Vec<RangeRow>,
     /// Remarks below it.
     pub footnotes: Vec<String>,
+    /// Values that all rows are held against, each with its name: `10 Hz`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<(f64, String)>,
+    /// The axis is logarithmic, whatever the values are.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_log: bool,
+}
+
+/// A boxplot of J. W. Tukey (Exploratory Data Analysis, 1977).
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Tukey {
+    /// The values below which a quarter and three quarters of the samples are.
+    pub quartiles: [f64; 2],
+    /// The least and the greatest sample that is no further from the box than one and a half of its length.
+    pub whiskers: [f64; 2],
+    /// Samples beyond the whiskers.
+    pub beyond: u64,
+}
+
+impl Tukey {
+    /// Of samples in order; `None` if they are too few for quartiles.
+    pub fn of(sorted: &[f64]) -> Option<Self> {
+        let quartiles = [percentile(sorted, 0.25)?, percentile(sorted, 0.75)?];
+        let reach = 1.5 * (quartiles[1] - quartiles[0]);
+        let is_near = |value: &f64| (quartiles[0] - reach..=quartiles[1] + reach).contains(value);
+        let (low, high) = (sorted.iter().find(|value| is_near(value))?, sorted.iter().rfind(|value| is_near(value))?);
+        let near = sorted.iter().filter(|value| is_near(value)).count();
+        Some(Self { quartiles, whiskers: [*low, *high], beyond: (sorted.len() - near) as u64 })
+    }
 }
 
 /// One stream.
@@ -93,6 +123,9 @@ pub struct RangeSpread {
     pub max: f64,
     /// The median in each hop; may be empty.
     pub parts: Vec<RangePart>,
+    /// Drawn in place of the range, if it is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tukey: Option<Tukey>,
 }
 
 impl Ranges {
@@ -126,7 +159,7 @@ impl Ranges {
     pub fn axis(&self, rows: &[&RangeRow]) -> Axis {
         let high = rows.iter().flat_map(|row| row.values()).fold(0.0, f64::max);
         let typical = rows.iter().filter_map(|row| row.typical()).filter(|value| *value > 0.0);
-        let log = high > LINEAR_MAX * typical.fold(f64::INFINITY, f64::min);
+        let log = self.is_log || high > LINEAR_MAX * typical.fold(f64::INFINITY, f64::min);
         Axis { log, ..Axis::linear(&self.quantity, &self.unit) }
     }
 
@@ -221,6 +254,10 @@ impl Ranges {
                 self.value_text(spread.max),
                 share(spread.max)
             ));
+            if let Some(Tukey { quartiles: [q1, q3], whiskers: [low, high], beyond }) = spread.tukey {
+                let [q1, q3, low, high] = [q1, q3, low, high].map(|value| self.value_text(value));
+                lines.push(format!("quartiles {q1} and {q3}, whiskers from {low} to {high}, {beyond} beyond"));
+            }
             if !spread.parts.is_empty() {
                 lines.push(format!("{} median by hop: {}", spread.evidence.name(), parts(&spread.parts)));
             }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::escape;
 use super::scale::{Scale, Tick};
 use super::table::one_table;
-use crate::document::{Evidence, Mark, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, short_number};
+use crate::document::{Evidence, Mark, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Tukey, short_number};
 
 /// Height of a lane of a row and of the room above the first `[pixel]`.
 const LANE_PX: f64 = 17.0;
@@ -248,6 +248,14 @@ impl<'a> Picture<'a> {
             let _ = write!(out, "<line x1=\"{at:.2}%\" x2=\"{at:.2}%\" y2=\"100%\"/>");
         }
         out.push_str("</g>");
+        for (value, name) in &self.ranges.lines {
+            let at = self.at(*value);
+            let _ = write!(
+                out,
+                "<line class=\"rg-mark\" x1=\"{at:.2}%\" x2=\"{at:.2}%\" y2=\"100%\"><title>{}</title></line>",
+                escape(name)
+            );
+        }
         let deadline = row.deadline.filter(|deadline| deadline.is_finite()).map(|deadline| self.at(deadline));
         if let Some(at) = deadline {
             let width = 100.0 - at;
@@ -378,6 +386,10 @@ impl<'a> Picture<'a> {
             self.parts(out, &spread.parts, self.end_of(median), y + 7.0, "rg-strip");
         }
         let (top, bottom) = (y - 4.0, y + 4.0);
+        if let Some(tukey) = &spread.tukey {
+            self.boxplot(out, spread, tukey, y);
+            return;
+        }
         let _ = write!(
             out,
             "<g class=\"rg-{}\"><line x1=\"{min:.2}%\" x2=\"{max:.2}%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
@@ -410,6 +422,28 @@ impl<'a> Picture<'a> {
         out.push_str("</g>");
     }
 
+    /// Box of the quartiles with the median, whiskers, and a dot at the least and the greatest value where they are beyond.
+    fn boxplot(&self, out: &mut String, spread: &RangeSpread, tukey: &Tukey, y: f64) {
+        let [low, high] = tukey.whiskers.map(|value| self.at(value));
+        let [q1, q3] = tukey.quartiles.map(|value| self.at(value));
+        let (top, bottom) = (y - 4.0, y + 4.0);
+        let _ = write!(
+            out,
+            "<g class=\"rg-{}\"><line x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
+             <rect x=\"{q1:.2}%\" width=\"{:.2}%\" y=\"{top:.1}\" height=\"8\"/>",
+            spread.evidence.name(),
+            (q3 - q1).max(0.2)
+        );
+        for at in [low, high].into_iter().chain(spread.median.map(|median| self.at(median))) {
+            let _ = write!(out, "<line x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"{top:.1}\" y2=\"{bottom:.1}\"/>");
+        }
+        let beyond = [(spread.min, spread.min < tukey.whiskers[0]), (spread.max, spread.max > tukey.whiskers[1])];
+        for (value, _) in beyond.into_iter().filter(|(_, is_beyond)| *is_beyond) {
+            let _ = write!(out, "<circle class=\"rg-dot\" cx=\"{:.2}%\" cy=\"{y:.1}\" r=\"2\"/>", self.at(value));
+        }
+        out.push_str("</g>");
+    }
+
     fn legend(&self, out: &mut String) {
         out.push_str("<ul class=\"legend\">");
         let mut entry = |drawing: &str, text: &str| {
@@ -431,7 +465,22 @@ impl<'a> Picture<'a> {
                 kind.name()
             );
             let shape = if kind == Evidence::Measured { "diamond" } else { "circle" };
+            if self.has_boxplots() {
+                let drawing = format!(
+                    "<g class=\"rg-{}\"><line x1=\"1\" x2=\"27\" y1=\"7\" y2=\"7\"/><rect x=\"7\" y=\"3\" width=\"13\" height=\"8\"/>\
+                     <line x1=\"12\" x2=\"12\" y1=\"3\" y2=\"11\"/><circle class=\"rg-dot\" cx=\"32\" cy=\"7\" r=\"2\"/></g>",
+                    kind.name()
+                );
+                let words =
+                    "box of the quartiles with the median, whiskers of Tukey, dots at the least and the greatest";
+                entry(&drawing, &format!("{} {}: {words}", kind.letter(), kind.name()));
+                continue;
+            }
             entry(&drawing, &format!("{} {}: {shape} median, box min to p99, line to max", kind.letter(), kind.name()));
+        }
+        for (value, name) in &self.ranges.lines {
+            let drawing = "<line class=\"rg-mark\" x1=\"17\" x2=\"17\" y2=\"14\"/>";
+            entry(drawing, &format!("{name}: {}", self.ranges.value_text(*value)));
         }
         if self.with_deadlines {
             let drawing = "<rect class=\"rg-beyond\" x=\"12\" width=\"22\" height=\"14\"/>\
@@ -487,6 +536,10 @@ impl<'a> Picture<'a> {
         if self.scale.is_log() && self.rows.iter().flat_map(|row| row.values()).any(|value| value <= 0.0) {
             out.push_str("<p class=\"footnote\">Values of zero and below are drawn at the left end.</p>");
         }
+    }
+
+    fn has_boxplots(&self) -> bool {
+        self.rows.iter().flat_map(|row| &row.spreads).any(|spread| spread.tukey.is_some())
     }
 
     fn reasons(&self) -> Option<String> {

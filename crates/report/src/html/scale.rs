@@ -61,7 +61,7 @@ impl Scale {
     /// begins and ends at 1, 2 or 5 times a power of ten.
     pub(crate) fn of_ranges(ranges: &Ranges, rows: &[&RangeRow], pixels: (f64, f64)) -> Self {
         let axis = ranges.axis(rows);
-        let values = || rows.iter().flat_map(|row| row.values());
+        let values = || rows.iter().flat_map(|row| row.values()).chain(ranges.lines.iter().map(|(value, _)| *value));
         if !axis.log {
             return Self::over(&axis, values().chain([0.0]), None, pixels);
         }

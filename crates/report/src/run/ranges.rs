@@ -77,6 +77,8 @@ fn ranges(run: Run<'_>, other: Option<Run<'_>>) -> Ranges {
         hops: hops.names,
         rows,
         footnotes: other.map(|other| beside(run.0, other.0)).into_iter().collect(),
+        lines: Vec::new(),
+        is_log: false,
     }
 }
 
@@ -226,6 +228,7 @@ fn spread(latency: &Distribution, parts: Vec<RangePart>, evidence: Evidence, not
         p99: latency.p99_ns.map(us),
         max: us(latency.max_ns),
         parts,
+        tukey: None,
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn ranges(out: &mut String, all: &Ranges, style: TerminalStyle) {
         format!("    {:NAME$}   {:BAR$}{:>NUMBER$}{:>NUMBER$}{:>NUMBER$}", "stream", "", "max", "bound", "deadline");
     let _ = writeln!(out, "{}", paint(style, "1", head.trim_end()));
     for row in &rows {
-        one_row(out, row, &scale, style);
+        one_row(out, ranges, row, &scale, style);
     }
     axis(out, &scale);
     wrap(out, &key(ranges, &rows), "  ", style.width);
@@ -38,7 +38,7 @@ pub(super) fn ranges(out: &mut String, all: &Ranges, style: TerminalStyle) {
     cut.iter().chain(&ranges.footnotes).for_each(|note| wrap(out, &clean(note), "  ", style.width));
 }
 
-fn one_row(out: &mut String, row: &RangeRow, scale: &Scale, style: TerminalStyle) {
+fn one_row(out: &mut String, ranges: &Ranges, row: &RangeRow, scale: &Scale, style: TerminalStyle) {
     let findings = row.findings();
     let (sign, colour) = match findings.first() {
         Some((Mark::Bad, _)) => ("x", Some("31")),
@@ -63,7 +63,7 @@ fn one_row(out: &mut String, row: &RangeRow, scale: &Scale, style: TerminalStyle
         let text = format!(
             "  {} {name} {letter} {}{:>NUMBER$}{:>NUMBER$}{:>NUMBER$}",
             if first { sign } else { " " },
-            bar(row, spread, scale),
+            bar(ranges, row, spread, scale),
             number(spread.map(|spread| spread.max)),
             once(row.bound.as_ref().map(|bound| bound.total)),
             once(row.deadline),
@@ -78,18 +78,29 @@ fn one_row(out: &mut String, row: &RangeRow, scale: &Scale, style: TerminalStyle
 }
 
 /// `[==o==]---|    B     D`: box from min to p99, line to max, median `o` simulated and `#` measured.
-fn bar(row: &RangeRow, spread: Option<&RangeSpread>, scale: &Scale) -> String {
+fn bar(ranges: &Ranges, row: &RangeRow, spread: Option<&RangeSpread>, scale: &Scale) -> String {
     let at = |value: f64| ((scale.share(value) * BAR as f64) as usize).min(BAR - 1);
     let mut cells = [' '; BAR];
     if let Some(deadline) = row.deadline {
         cells[at(deadline)..].fill('.');
     }
+    for (value, _) in &ranges.lines {
+        cells[at(*value)] = ':';
+    }
     if let Some(spread) = spread.filter(|spread| spread.min.is_finite() && spread.max.is_finite()) {
         let (min, max) = (at(spread.min), at(spread.max).max(at(spread.min)));
-        cells[min..=max].fill('-');
-        cells[min] = '|';
-        cells[max] = '|';
-        if let Some(p99) = spread.p99 {
+        let [low, high] = spread.tukey.map_or([min, max], |tukey| tukey.whiskers.map(at));
+        cells[min] = '*';
+        cells[max] = '*';
+        cells[low..=high].fill('-');
+        cells[low] = '|';
+        cells[high] = '|';
+        if let Some(tukey) = spread.tukey {
+            let [q1, q3] = tukey.quartiles.map(at);
+            cells[q1..=q3].fill('=');
+            cells[q1] = '[';
+            cells[q3] = ']';
+        } else if let Some(p99) = spread.p99 {
             let p99 = at(p99).clamp(min, max);
             cells[min..=p99].fill('=');
             cells[min] = '[';
@@ -133,7 +144,13 @@ fn key(ranges: &Ranges, rows: &[&RangeRow]) -> String {
     for source in ranges.evidence().into_iter().filter(|source| *source != Evidence::Bounded) {
         words.push(format!("{} {}, {} median", source.letter(), source.name(), median_sign(source)));
     }
-    words.push("[..] min to p99, | max".into());
+    let has_boxplots = rows.iter().flat_map(|row| &row.spreads).any(|spread| spread.tukey.is_some());
+    words.push(if has_boxplots {
+        "[..] quartiles, | whiskers of Tukey, * the least and the greatest".into()
+    } else {
+        "[..] min to p99, | max".into()
+    });
+    words.extend(ranges.lines.iter().map(|(value, name)| format!(": {name}, {}", ranges.value_text(*value))));
     if rows.iter().any(|row| row.bound.is_some()) {
         words.push("B bound by analysis".into());
     }

@@ -1,6 +1,6 @@
 use chronoseal_report::{
     Block, Document, Evidence, Mark, RangeBound, RangePart, RangeRow, RangeSpread, Ranges, Section, TerminalStyle,
-    Verdict, Word, csv, html, json, terminal,
+    Tukey, Verdict, Word, csv, html, json, terminal,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -14,6 +14,7 @@ fn spread(evidence: Evidence, median: f64) -> RangeSpread {
         p99: Some(median * 1.5),
         max: median * 2.0,
         parts: vec![],
+        tukey: None,
     }
 }
 
@@ -39,6 +40,8 @@ fn ranges(rows: Vec<RangeRow>) -> Ranges {
         hops: vec!["can-front".into(), "ethernet".into()],
         rows,
         footnotes: vec![],
+        lines: Vec::new(),
+        is_log: false,
     }
 }
 
@@ -269,4 +272,19 @@ fn data_hold_every_number_with_its_source() {
         (&row["bound"]["parts"][1]["value"], &row["spreads"][1]["evidence"]),
         (&200.0.into(), &"measured".into())
     );
+}
+
+#[test]
+fn a_boxplot_has_whiskers_within_one_and_a_half_boxes_and_counts_what_is_beyond() {
+    let samples: Vec<f64> = (1..=20).map(f64::from).chain([100.0]).collect();
+    let tukey = Tukey::of(&samples).expect("enough samples");
+    assert_eq!((tukey.quartiles, tukey.whiskers, tukey.beyond), ([6.0, 16.0], [1.0, 20.0], 1));
+    assert_eq!(Tukey::of(&samples[..10]), None, "ten samples carry no upper quartile");
+    let spread = RangeSpread { min: 1.0, max: 100.0, tukey: Some(tukey), ..spread(Evidence::Measured, 11.0) };
+    let row = RangeRow { name: "udp".into(), spreads: vec![spread], ..RangeRow::default() };
+    let picture = Ranges { lines: vec![(1_000.0, "limit".into())], is_log: true, ..ranges(vec![row]) };
+    let page = html(&document(picture.clone()));
+    assert!(page.contains("whiskers of Tukey") && page.contains("limit: 1000 us") && page.contains("1 beyond"));
+    let shown = terminal(&document(picture), TerminalStyle { colour: false, width: 120 });
+    assert!(shown.contains("logarithmic") && shown.contains(": limit"), "{shown}");
 }

@@ -57,12 +57,15 @@ pub(crate) fn document() -> Document {
                 p99: None,
                 max: 80.0,
                 parts: vec![RangePart { hop: 0, value: 20.0 }],
+                tukey: None,
             }],
             mark: Mark::Bad,
             remark: HOSTILE.into(),
             ..RangeRow::default()
         }],
         footnotes: vec![HOSTILE.into()],
+        lines: Vec::new(),
+        is_log: false,
     };
     Document {
         title: HOSTILE.into(),

@@ -13,7 +13,8 @@ use crate::Progress;
 const DURATION: Duration = Duration::from_s(4);
 
 pub(super) const TEXT: &str = "A stranger on the same link, between whom and the others nothing is lost or late, sends and listens as the table says. Where a configuration has keys, \
-    the stranger's are well formed and of another authority. What authentication and encryption are worth against datagrams in a participant's name, the rows whose names begin with rtps show. Against a flood, and against packets that are held back and delivered late, none of them has a defence; neither was tried.";
+    the stranger's are well formed and of another authority. What authentication and encryption are worth against datagrams in a participant's name, the rows whose names begin with rtps show. Where the table says that all packets go through the stranger, as through a switch or an access point, it \
+    sees all of them and passes them on: held back, once more, or with a message put into a connection.";
 
 /// Tries them.
 pub(super) fn run<'a>(
@@ -24,7 +25,7 @@ pub(super) fn run<'a>(
     stop: &AtomicBool,
     progress: &mut Progress<'_>,
 ) -> Vec<Trial<'a>> {
-    let [laser, ..] = Data::recorded();
+    let laser = Data::recorded()[0].clone().under_attack();
     let live = LiveOptions { no_fifo: plan.no_fifo, ..LiveOptions::default() };
     let tried: Vec<_> = all
         .iter()
@@ -62,7 +63,7 @@ pub(super) fn in_words(trials: &[Trial<'_>]) -> String {
     match harmed(trials) {
         (0, _) => "No attack was tried.".into(),
         (tried, harmed) => format!(
-            "{harmed} of {tried} attacks did harm: forged messages were accepted, messages were read, or genuine ones were lost. {} more were not \
+            "{harmed} of {tried} attacks did harm: forged or repeated messages were accepted, messages were read, or genuine ones were lost or late. {} more were not \
              tried, or left no word.",
             trials.len() - tried
         ),

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_core::Duration;
 use chronoseal_middleware::{
-    Adapter, Answer, Configuration, Data, Host, Measured, NETWORKS, Network, Packets, Question,
+    Adapter, Answer, Configuration, Data, Host, Measured, NETWORKS, Network, Packets, Question, REPETITIONS_MIN,
+    Repetitions,
 };
 use chronoseal_runner::LiveOptions;
 
@@ -16,7 +17,7 @@ const QUICK: Duration = Duration::from_s(5);
 /// As long as in the source, and the ends have time to find each other.
 const FULL: Duration = Duration::from_s(64);
 /// How often each cell is run in the full form, all configurations in turn.
-const ROUNDS: u64 = 10;
+const ROUNDS: u64 = REPETITIONS_MIN as u64;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -112,14 +113,19 @@ impl Cells {
         Measured::pooled(&runs).ok_or(reason)
     }
 
-    /// The medians of all runs of a cell `[ns]`.
-    pub(super) fn medians(&self, configuration: &str, data: &str, network: &'static str) -> Vec<f64> {
-        let answers = self.0.get(&(configuration.to_owned(), data.to_owned(), network));
-        let of = |answer: &Answer| match answer {
-            Answer::Measured(measured) => measured.latency.as_ref().and_then(|latency| latency.p50_ns),
-            Answer::Not(_) => None,
-        };
-        answers.into_iter().flatten().filter_map(of).map(|ns| ns as f64).collect()
+    /// Every run with these data over this network.
+    pub(super) fn repetitions(&self, data: &str, network: &'static str) -> Repetitions {
+        let mut repetitions = Repetitions::default();
+        for ((configuration, of, over), answers) in &self.0 {
+            for (round, answer) in answers.iter().enumerate() {
+                if let Answer::Measured(measured) = answer
+                    && (of.as_str(), *over) == (data, network)
+                {
+                    repetitions.add(configuration, round, measured);
+                }
+            }
+        }
+        repetitions
     }
 
     /// Cells asked for, and those that were measured.

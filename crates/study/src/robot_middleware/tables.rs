@@ -1,6 +1,9 @@
 //! The tables and pictures of the study.
 
-use chronoseal_middleware::{Adapter, Configuration, Data, Measured, NETWORKS, Network, Packets, loss_cell, range_row};
+use chronoseal_middleware::{
+    Adapter, Configuration, Data, Measured, NETWORKS, Network, Packets, costs, loss_cell, plain_of, range_row, rates,
+    taken,
+};
 use chronoseal_report::{Cell, Evidence, Mark, Ranges, Table};
 
 use super::cells::Cells;
@@ -141,56 +144,28 @@ pub(super) fn ranges(all: &[Adapter], data: &Data, network: Network, cells: &Cel
         hops: Vec::new(),
         rows: all.iter().flat_map(|adapter| &adapter.configurations).filter_map(row).collect(),
         footnotes: Vec::new(),
+        lines: rates(),
+        is_log: true,
     }
 }
 
-/// What security alone costs: each secured configuration against the plain one of the same adapter that its name begins with.
-pub(super) fn security(all: &[Adapter], cells: &Cells) -> Table {
-    let mut table = Table::new("Median latency with security, less that without")
-        .words("configuration")
-        .words("against")
-        .words("data");
-    for network in NETWORKS {
-        table = table.numbers(network.title, "us");
-    }
-    for adapter in all {
-        let plain = |secured: &Configuration| {
-            let of_same = adapter.configurations.iter().filter(|one| one.security == "none");
-            let of_same = of_same.filter(|one| secured.name.starts_with(&one.name));
-            of_same
-                .max_by_key(|one| one.name.len())
-                .or_else(|| adapter.configurations.iter().rev().find(|one| one.security == "none"))
-        };
-        for secured in adapter.configurations.iter().filter(|one| one.security != "none") {
-            let Some(plain) = plain(secured) else { continue };
-            for data in Data::recorded() {
-                let mut row = vec![Cell::text(&secured.name), Cell::text(&plain.name), Cell::text(&data.name)];
-                for network in NETWORKS {
-                    let medians = |one: &Configuration| cells.medians(&one.name, &data.name, network.profile);
-                    row.push(difference(&medians(secured), &medians(plain)));
-                }
-                table.push(row);
-            }
-        }
-    }
+/// What security alone costs, of these data over this network; `None` if no pair of configurations was asked for.
+pub(super) fn security(all: &[Adapter], data: &Data, network: Network, cells: &Cells) -> Option<Table> {
+    let pairs = all.iter().flat_map(|adapter| {
+        let of = move |one| plain_of(adapter, one).map(|plain| (one, plain));
+        adapter.configurations.iter().filter_map(of)
+    });
+    let what = format!("{} over {}", data.name, network.title);
+    costs(&what, data.length, pairs, &cells.repetitions(&data.name, network.profile))
+}
+
+/// Processor time and memory of the programs, with these data over a link that takes no time.
+pub(super) fn programs(all: &[Adapter], data: &Data, cells: &Cells) -> Table {
+    let configurations: Vec<&Configuration> = all.iter().flat_map(|adapter| &adapter.configurations).collect();
+    let measured: Vec<_> =
+        configurations.iter().map(|one| cells.get(&one.name, &data.name, NETWORKS[0].profile)).collect();
+    let answers = measured.iter().map(|measured| measured.as_ref().map_err(|why| *why));
+    let mut table = taken(configurations.iter().copied().zip(answers));
+    table.caption = format!("{}: {}", table.caption, data.name);
     table
-}
-
-/// The difference of the means of medians; with its interval of 95 % where there are several.
-fn difference(secured: &[f64], plain: &[f64]) -> Cell {
-    if secured.is_empty() || plain.is_empty() {
-        return Cell::na("one of the two was not measured, or has too few messages for a median");
-    }
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let us = (mean(secured) - mean(plain)) / 1e3;
-    if secured.len() < 5 || plain.len() < 5 {
-        return Cell::number(us, 0).from(Evidence::Derived).titled("one run of each: it has no interval");
-    }
-    let variance = |values: &[f64]| {
-        let mean = mean(values);
-        values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64 / values.len() as f64
-    };
-    // Of ten runs each, Student's factor for 95 % is at most 2.26.
-    let half = 2.26 * (variance(secured) + variance(plain)).sqrt() / 1e3;
-    Cell::estimate(us, [us - half, us + half], 0).from(Evidence::Derived)
 }
