@@ -52,6 +52,16 @@ fn can() {
     }
 }
 
+/// What programs write down: sent, received, altered, in part, and nothing of the kind.
+fn program_records() {
+    let at = chronoseal_fuzz::PROGRAM_EPOCH_NS + 1_000_000_000;
+    let record = |kind, flags, sequence: u64, due: i64| chronoseal_fuzz::program_record(kind, flags, sequence, due, at);
+    write("program_records", "sent", &[record(1, 0, 0, 0), record(1, 0, 1, at - 5_000)].concat());
+    write("program_records", "received", &[record(2, 0, 0, 0), record(2, 1, 1, 0)].concat());
+    write("program_records", "cut", &record(1, 0, 0, 0)[..20]);
+    write("program_records", "unknown", &record(3, 9, u64::MAX, i64::MAX));
+}
+
 /// Containers with either header: whole, filled up, with a length that lies, with trailing bytes, and none at all.
 fn container_pdu() {
     for (name, choice, header) in [("short", 0, HeaderType::Short), ("long", 1, HeaderType::Long)] {
@@ -169,6 +179,7 @@ fn main() {
     container_pdu();
     iso_tp();
     ip_fragments();
+    program_records();
     let critical = virtual_link::critical_traffic_address(DEFAULT_CT_MARKER, 4043);
     let stream = virtual_link::stream_address(StreamId(7));
     write("ethernet_frame", "critical_shortest", &frame(critical, TypeOrLength::Length(46), 60));

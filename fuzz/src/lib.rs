@@ -26,6 +26,7 @@ mod gptp;
 mod ip_fragments;
 mod iso_tp;
 mod its;
+mod program_records;
 mod schedule;
 mod v2x;
 mod v2x_pki;
@@ -39,6 +40,7 @@ pub use gptp::gptp_message;
 pub use ip_fragments::{ip_fragments, message as ip_message, record as ip_record};
 pub use iso_tp::{Setting as IsoTpSetting, iso_tp, record as iso_tp_record};
 pub use its::{its_packet, sumo_trace};
+pub use program_records::{PROGRAM_EPOCH_NS, program_records, record as program_record};
 pub use schedule::{gate_control_list, schedule_table, stream_table};
 pub use v2x::{World as V2xWorld, v2x_certificate, v2x_message, v2x_pki, v2x_verify};
 pub use v2x_pki::{seeds as v2x_pki_seeds, v2x_exchange, v2x_lint, v2x_trust_list};
@@ -66,6 +68,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("its_packet", its_packet),
     ("other_bounds", other_bounds),
     ("output_port_network", output_port_network),
+    ("program_records", program_records),
     ("protocol_control_frame", protocol_control_frame),
     ("recording_asc", recording),
     ("recording_blf", recording),

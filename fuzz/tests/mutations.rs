@@ -90,6 +90,7 @@ a_test_each! {
     its_packet
     other_bounds
     output_port_network
+    program_records
     protocol_control_frame
     recording_asc
     recording_blf

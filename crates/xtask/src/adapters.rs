@@ -58,9 +58,9 @@ fn conform(root: &Path, calls: &[Vec<&str>]) -> TaskResult {
 
 /// What its description says prints a version.
 fn is_installed(folder: &Path, name: &str) -> bool {
-    let Ok(text) = std::fs::read_to_string(folder.join(name).join("adapter.toml")) else { return false };
-    let line = text.lines().find_map(|line| line.strip_prefix("version = ["));
-    let words: Vec<&str> = line.unwrap_or_default().trim_end_matches(']').split(',').collect();
-    let words: Vec<&str> = words.iter().map(|word| word.trim().trim_matches('"')).collect();
-    !words[0].is_empty() && process::output(folder, &words).is_ok()
+    let read = std::fs::read_to_string(folder.join(name).join("adapter.toml")).ok();
+    let Some(description) = read.and_then(|text| text.parse::<toml::Table>().ok()) else { return false };
+    let version = description.get("version").and_then(toml::Value::as_array);
+    let words: Vec<&str> = version.into_iter().flatten().filter_map(toml::Value::as_str).collect();
+    !words.is_empty() && process::output(folder, &words).is_ok()
 }
