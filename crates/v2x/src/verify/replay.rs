@@ -1,6 +1,6 @@
 //! Messages seen before.
 
-/// Remembers messages by eight octets of their digests, in bounded memory.
+/// Remembers messages by eight octets of their digests, in bounded memory, which is only taken as messages come.
 ///
 /// Two tables, a younger and an older one. When the younger has served for the window, or is full, it becomes the older
 /// one, and the older one is forgotten: each message is remembered for one window at least, two at most, unless more
@@ -9,24 +9,30 @@
 pub struct ReplayCache {
     younger: Table,
     older: Table,
+    /// Slots of a table at most.
+    len_max: usize,
     window_us: u64,
     rotated_at_us: u64,
     cut_short_count: u64,
 }
 
-/// Open addressing; 0 marks an empty slot.
-#[derive(Clone, Debug)]
+/// Open addressing; 0 marks an empty slot, and half of the slots at least are empty.
+#[derive(Clone, Debug, Default)]
 struct Table {
+    /// A power of two, or none.
     slots: Box<[u64]>,
     count: usize,
 }
 
+/// Slots of a table with something in it at least.
+const LEN_MIN: usize = 8;
+
 impl Table {
-    fn new(len: usize) -> Self {
+    fn with_len(len: usize) -> Self {
         Self { slots: vec![0; len].into_boxed_slice(), count: 0 }
     }
 
-    /// Where `print` is, or would be.
+    /// Where `print` is, or would be. The table has slots.
     fn slot(&self, print: u64) -> usize {
         let mask = self.slots.len() - 1;
         #[allow(clippy::cast_possible_truncation, reason = "the mask leaves few bits")]
@@ -38,10 +44,19 @@ impl Table {
     }
 
     fn contains(&self, print: u64) -> bool {
-        self.slots[self.slot(print)] == print
+        self.count > 0 && self.slots[self.slot(print)] == print
     }
 
     fn insert(&mut self, print: u64) {
+        if self.is_full() {
+            let mut larger = Self::with_len((2 * self.slots.len()).max(LEN_MIN));
+            self.slots.iter().filter(|print| **print != 0).for_each(|print| larger.put(*print));
+            *self = larger;
+        }
+        self.put(print);
+    }
+
+    fn put(&mut self, print: u64) {
         let at = self.slot(print);
         self.count += usize::from(self.slots[at] == 0);
         self.slots[at] = print;
@@ -56,12 +71,12 @@ impl ReplayCache {
     /// For about `messages_max` messages, each remembered for `window_us` at least `[us]`.
     pub fn new(messages_max: usize, window_us: u64) -> Self {
         // Half of each table stays empty, and two windows' worth lies in two tables.
-        let len = messages_max.clamp(8, 1 << 24).next_power_of_two();
-        let table = Table::new(len);
-        Self { younger: table.clone(), older: table, window_us, rotated_at_us: 0, cut_short_count: 0 }
+        let len_max = messages_max.clamp(LEN_MIN, 1 << 24).next_power_of_two();
+        let [younger, older] = Default::default();
+        Self { younger, older, len_max, window_us, rotated_at_us: 0, cut_short_count: 0 }
     }
 
-    /// Octets of memory.
+    /// Octets of memory taken so far.
     pub fn memory_len(&self) -> usize {
         8 * (self.younger.slots.len() + self.older.slots.len())
     }
@@ -92,11 +107,9 @@ impl ReplayCache {
             return false;
         }
         let is_over = now_us.saturating_sub(self.rotated_at_us) >= self.window_us;
-        if is_over || self.younger.is_full() {
+        if is_over || self.younger.count >= self.len_max / 2 {
             self.cut_short_count += u64::from(!is_over);
-            core::mem::swap(&mut self.younger, &mut self.older);
-            self.younger.slots.fill(0);
-            self.younger.count = 0;
+            self.older = core::mem::take(&mut self.younger);
             self.rotated_at_us = now_us;
         }
         self.younger.insert(Self::print(digest));
@@ -128,12 +141,12 @@ mod tests {
     #[test]
     fn bounded_and_says_when_it_forgets_too_early() {
         let mut cache = ReplayCache::new(64, 1_000_000);
-        let memory = cache.memory_len();
+        assert_eq!(cache.memory_len(), 0, "nothing is taken before a message comes");
         for i in 1..10_000 {
             assert!(cache.insert(&digest(i), 5));
             assert!(cache.contains(&digest(i)));
+            assert!(cache.memory_len() <= 2 * 64 * 8);
         }
-        assert_eq!(cache.memory_len(), memory);
         assert!(cache.cut_short_count() > 100);
     }
 }
