@@ -15,7 +15,7 @@ mod topology;
 pub(crate) mod verdict;
 
 use chronoseal_core::statistics::samples_for;
-use chronoseal_results::{EXACT_MAX, Engine, RunMeta, RunRows, RunSummary, StreamMeta, StreamSummary};
+use chronoseal_results::{EXACT_MAX, Engine, FrameFigures, RunMeta, RunRows, RunSummary, StreamMeta, StreamSummary};
 
 use crate::counted::{counted, were};
 use crate::document::{Block, Document, Evidence, Section};
@@ -23,10 +23,7 @@ use crate::inputs;
 
 pub use self::pair::{RunView, pair_report};
 
-const NOT_KEPT: &str = "Frames were counted one by one and not kept, so charts of them, a cycle as it was seen and who stopped which attack are \
-                        left out. A stored run has them.";
-
-/// The document of one run. Rows that were not kept leave their charts out.
+/// The document of one run.
 pub fn run_report(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Document {
     let mut sections = vec![ranges::section((meta, summary), None)];
     sections.extend(sections_below(meta, summary, rows));
@@ -41,14 +38,15 @@ pub fn run_report(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Docum
 
 /// Everything of one run below its picture.
 fn sections_below(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Vec<Section> {
+    let figures = rows.figures(meta, summary);
     let mut sections: Vec<Section> = group::section(meta, summary).into_iter().collect();
-    sections.extend([programs::section(meta), streams(meta, summary), latency(meta, summary, rows)]);
+    sections.extend([programs::section(meta), streams(meta, summary), latency(meta, summary, &figures)]);
     let drawing = topology::topology(meta, summary);
     sections.extend(drawing.map(|drawing| Section::new("Topology").with(Block::Topology(drawing))));
     sections.extend(segments::sections(meta, summary, rows));
-    sections.push(schedules(meta, rows));
+    sections.push(schedules(meta, &figures));
     if !summary.attacks.is_empty() {
-        sections.push(attacks(meta, summary, rows));
+        sections.push(attacks(meta, summary, &figures));
     }
     if !meta.streams.is_empty() {
         sections.push(discards(meta, summary));
@@ -92,7 +90,7 @@ fn streams(meta: &RunMeta, summary: &RunSummary) -> Section {
     section
 }
 
-fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Section {
+fn latency(meta: &RunMeta, summary: &RunSummary, figures: &FrameFigures) -> Section {
     let mut section = Section::new("Latency");
     if meta.streams.is_empty() {
         return section;
@@ -108,7 +106,7 @@ fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Section {
         )))
         .with(Block::Table(tables::latency(meta, summary)));
     section.blocks.extend(divided::divided(meta, summary).map(Block::Divided));
-    for chart in charts::latency(meta, summary, rows) {
+    for chart in charts::latency(meta, figures) {
         section = section.with(Block::Chart(chart));
     }
     let is_rounded = |stream: &StreamSummary| stream.end_to_end.all.is_some_and(|latency| latency.is_rounded);
@@ -118,19 +116,17 @@ fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Section {
             EXACT_MAX
         )));
     }
-    if rows.is_counted_only {
-        section = section.with(Block::Text(NOT_KEPT.into()));
-    }
     let between = tables::between(meta, summary);
     if between.rows.is_empty() { section } else { section.with(Block::Table(between)) }
 }
 
-fn schedules(meta: &RunMeta, rows: &RunRows) -> Section {
+fn schedules(meta: &RunMeta, figures: &FrameFigures) -> Section {
     let mut section = Section::new("Schedule");
     for (segment, number) in meta.segments.iter().zip(0u16..) {
         let Some(schedule) = segment.schedule.as_ref().filter(|schedule| !schedule.slots.is_empty()) else { continue };
         section = section.with(Block::Timeline(schedule::planned(meta, segment, schedule)));
-        if let Some(seen) = schedule::seen(meta, (number, segment), schedule, rows) {
+        let seen = figures.seen(number).and_then(|cycle| schedule::seen(meta, segment, schedule, cycle));
+        if let Some(seen) = seen {
             section = section.with(Block::Timeline(seen));
         }
     }
@@ -162,7 +158,7 @@ fn processor_time(meta: &RunMeta, summary: &RunSummary) -> Section {
     section
 }
 
-fn attacks(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Section {
+fn attacks(meta: &RunMeta, summary: &RunSummary, figures: &FrameFigures) -> Section {
     let section = Section::new("Attacks")
         .with(Block::Text(
             "Each frame that an attacker made of a stream is followed to where it was stopped: by its shape, by the schedule \
@@ -172,8 +168,8 @@ fn attacks(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Section {
                 .into(),
         ))
         .with(Block::Table(tables::attacks(meta, summary)));
-    let from_rows = [collateral::stopped(meta, rows), collateral::collateral(meta, summary, rows)].into_iter();
-    from_rows.filter(|table| !table.rows.is_empty()).fold(section, |section, table| section.with(Block::Table(table)))
+    let tables = [collateral::stopped(meta, figures), collateral::collateral(meta, summary, figures)].into_iter();
+    tables.filter(|table| !table.rows.is_empty()).fold(section, |section, table| section.with(Block::Table(table)))
 }
 
 fn discards(meta: &RunMeta, summary: &RunSummary) -> Section {

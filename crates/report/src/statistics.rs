@@ -63,18 +63,16 @@ pub fn bootstrap(
     Some(Interval { estimate: statistic(runs), low: at(0.5 - confidence / 2.0), high: at(0.5 + confidence / 2.0) })
 }
 
-/// The cumulative share of `samples`, at most `points_max` steps; smallest, largest and both tails are kept.
-pub fn ecdf(samples: &mut [f64], points_max: usize) -> Vec<(f64, f64)> {
-    samples.sort_by(f64::total_cmp);
-    let n = samples.len();
-    let mut points: Vec<(f64, f64)> = Vec::new();
-    for (i, &value) in samples.iter().enumerate() {
-        let share = (i + 1) as f64 / n as f64;
-        match points.last_mut() {
-            Some(last) if last.0 == value => last.1 = share,
-            _ => points.push((value, share)),
-        }
-    }
+/// The cumulative share of samples, which are different values in order with how often each came, at most `points_max` steps; smallest,
+/// largest and both tails are kept.
+pub fn ecdf(counted: &[(f64, u64)], points_max: usize) -> Vec<(f64, f64)> {
+    let n: u64 = counted.iter().map(|(_, count)| count).sum();
+    let mut below = 0;
+    let share = |(value, count): &(f64, u64)| {
+        below += count;
+        (*value, below as f64 / n as f64)
+    };
+    let mut points: Vec<(f64, f64)> = counted.iter().map(share).collect();
     if let Some(&(first, _)) = points.first() {
         points.insert(0, (first, 0.0));
     }

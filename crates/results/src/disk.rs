@@ -114,6 +114,10 @@ impl Filling {
     /// # Errors
     /// [`StoreError::Write`] with what the machine refused.
     pub fn finish(self) -> Result<(), StoreError> {
+        self.unmark()
+    }
+
+    pub(crate) fn unmark(&self) -> Result<(), StoreError> {
         let mark = self.folder.join(UNFINISHED);
         fs::remove_file(&mark).map_err(|source| StoreError::write(&mark, source))
     }

@@ -8,7 +8,8 @@ use crate::summary::nodes::{Clocks, Computed, Tasks};
 use crate::summary::segments;
 use crate::summary::streams::Streams;
 use crate::{
-    Absence, EventRow, FrameRow, HopRow, Outcome, RunMeta, RunRows, RunSummary, Samples, StallSummary, Stays, WorkRow,
+    Absence, EventRow, FrameFigures, FrameRow, HopRow, Outcome, RunMeta, RunRows, RunSummary, Samples, StallSummary,
+    Stays, WorkRow,
 };
 
 /// Takes in the rows of a run, keeps those whose frames are open, and counts the others.
@@ -24,6 +25,7 @@ pub struct Fold {
     computed: Computed,
     tasks: Tasks,
     changes: Changes,
+    figures: FrameFigures,
     strangers: u64,
     stalled: u64,
     last: SimTime,
@@ -39,6 +41,7 @@ impl Fold {
             computed: Computed::default(),
             tasks: Tasks::default(),
             changes: Changes::default(),
+            figures: FrameFigures::new(meta),
             strangers: 0,
             stalled: 0,
             last: SimTime::ZERO,
@@ -74,6 +77,7 @@ impl Fold {
             self.strangers += 1;
         }
         self.attacks.frame(&self.meta, row);
+        self.figures.note(&self.meta, row);
         self.streams.frame(row);
     }
 
@@ -93,8 +97,8 @@ impl Fold {
     }
 
     /// What the run amounts to. `rest` is what is known of it as a whole: series of segments, stalls, writes, absences, and what nodes
-    /// owe or had on their way.
-    pub fn finish(mut self, interrupted: bool, rest: &RunRows) -> RunSummary {
+    /// owe or had on their way. Also what reports show of its frames.
+    pub fn finish(mut self, interrupted: bool, rest: &RunRows) -> (RunSummary, FrameFigures) {
         let last_ns = self.last.since_zero().as_ns();
         let planned = SimTime::ZERO + Duration::from_ns(self.meta.duration_ns);
         let end = match (self.meta.duration_ns > 0, interrupted) {
@@ -107,9 +111,10 @@ impl Fold {
         self.streams.settle(&self.meta, &self.clocks, end, Some((&rest.owed, &rest.on_way)));
         let stays = Stays::new(&rest.stalls);
         let meta = &self.meta;
-        RunSummary {
+        let (streams, latencies) = self.streams.finish(meta);
+        let summary = RunSummary {
             passed_ns,
-            streams: self.streams.finish(meta),
+            streams,
             attacks: self.attacks.finish(meta),
             divided: Vec::new(),
             links: Vec::new(),
@@ -127,7 +132,9 @@ impl Fold {
             strangers: self.strangers,
             group: group::group(meta, self.changes),
             interrupted,
-        }
+        };
+        self.figures.latencies = latencies;
+        (summary, self.figures)
     }
 }
 
@@ -144,5 +151,5 @@ pub fn summarise(meta: &RunMeta, rows: &RunRows) -> RunSummary {
     rows.work.iter().for_each(|row| fold.work(row));
     rows.hops.iter().for_each(|row| fold.hop(row));
     rows.frames.iter().for_each(|row| fold.frame(row));
-    fold.finish(meta.interrupted || rows.interrupted, rows)
+    fold.finish(meta.interrupted || rows.interrupted, rows).0
 }

@@ -13,12 +13,14 @@
 pub mod capture;
 pub mod disk;
 pub mod distribution;
+mod figures;
 mod fold;
 pub mod group;
 pub mod meta;
 mod outcome;
 pub mod rows;
 mod samples;
+mod sink;
 mod stays;
 pub mod store;
 pub mod summary;
@@ -26,6 +28,7 @@ mod tables;
 pub mod trace;
 
 pub use distribution::Distribution;
+pub use figures::{FrameFigures, SeenCycle, Stopped};
 pub use fold::{Fold, summarise};
 pub use group::{ChangeMeta, ChangeSummary, GroupMeta, GroupSummary, KeySummary};
 pub use meta::{
@@ -37,6 +40,7 @@ pub use rows::{
     SegmentSeries, StallRow, WorkRow,
 };
 pub use samples::{EXACT_MAX, Samples};
+pub use sink::Sink;
 pub use stays::Stays;
 pub use store::{StoreError, StoredFile, Written};
 pub use summary::{

@@ -1,6 +1,10 @@
 //! What a run leaves behind, row by row. Simulator and test bed fill the same rows.
 
+use std::borrow::Cow;
+
 use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, NodeId, SimTime, StreamId};
+
+use crate::{FrameFigures, RunMeta, RunSummary};
 
 /// One frame at one receiver, or where it was thrown away. Times are the run's own, from its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +75,13 @@ impl FrameRow {
             stalled: false,
             lost_for: None,
         }
+    }
+
+    /// True for a genuine frame that was accepted and whose cycle began at a time or later `[ns]`: when start-up was over.
+    pub fn is_accepted_from(&self, ready_ns: i64) -> bool {
+        self.attack.is_none()
+            && matches!(self.outcome, Outcome::Delivered | Outcome::Late)
+            && self.cycle_start.since_zero().as_ns() >= ready_ns
     }
 
     /// From when it was due to when its receiver had accepted it, checks included: what bounds and deadlines are about. `None`
@@ -232,8 +243,9 @@ pub struct RunRows {
     pub segments: Vec<SegmentSeries>,
     /// Stopped before its time; what is here is what there was.
     pub interrupted: bool,
-    /// Frames, transmissions, events and computations were counted and not kept. Not kept in the tables of a stored run.
-    pub is_counted_only: bool,
+    /// Frames, transmissions, events and computations are not here: what reports show of the frames. Not kept in the tables of a stored
+    /// run.
+    pub figures: Option<Box<FrameFigures>>,
     /// Who was out of the group whose key protects a stream: what is sent meanwhile is not meant for it. Not kept in the tables
     /// of a stored run.
     pub absences: Vec<Absence>,
@@ -292,6 +304,14 @@ pub const STRANGER_FRAMES: &str = "frames of no stream";
 pub const STRANGER_BYTES: &str = "data of no stream";
 
 impl RunRows {
+    /// What reports show of the frames, which are here or were counted.
+    pub fn figures(&self, meta: &RunMeta, summary: &RunSummary) -> Cow<'_, FrameFigures> {
+        match &self.figures {
+            Some(figures) => Cow::Borrowed(figures),
+            None => Cow::Owned(FrameFigures::of(meta, summary, &self.frames)),
+        }
+    }
+
     /// A series of a segment by windows of time.
     pub fn by_window(&self, segment: u16, name: &str) -> Option<&SegmentSeries> {
         let mut series = self.segments.iter();

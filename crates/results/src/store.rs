@@ -1,15 +1,17 @@
 //! A run is a folder: a manifest people can read, tables of raw samples, and the capture.
 
+use std::cell::Cell;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::capture::write_capture;
-use crate::disk::{self, Disk, HostDisk, UNFINISHED};
-use crate::tables::{self, Damage};
-use crate::{FrameRow, RunMeta, RunRows, RunSummary};
+use crate::disk::{self, Disk, Filling, HostDisk, UNFINISHED};
+use crate::tables::{self, Damage, TableWriter};
+use crate::{EventRow, FrameFigures, FrameRow, HopRow, RunMeta, RunRows, RunSummary, Sink, WorkRow};
 
 /// Version of the manifest and of every table; readers accept this one.
 pub const SCHEMA_VERSION: u32 = 3;
@@ -175,61 +177,182 @@ pub fn write_on(
     summary: &RunSummary,
     rows: &RunRows,
 ) -> Result<Written, StoreError> {
-    if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
-        return Err(StoreError::Occupied { path: path.into() });
-    }
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(parent).map_err(|source| StoreError::write(parent, source))?;
-    let partial = disk::beside(path);
-    let result = write_all(disk, &partial, meta, summary, rows).and_then(|files| {
-        fs::rename(&partial, path).map_err(|source| StoreError::write(path, source))?;
-        Ok(Written { path: path.into(), files })
-    });
-    if result.is_err() {
-        // The first error is the one to tell; what is left of the partial folder is only rubbish.
-        let _ = fs::remove_dir_all(&partial);
-    }
-    result
+    let mut writer = Writer::begin_on(disk, path, meta)?;
+    rows.frames.iter().for_each(|row| writer.frame(row));
+    rows.hops.iter().for_each(|row| writer.hop(row));
+    rows.events.iter().for_each(|row| writer.event(row));
+    rows.work.iter().for_each(|row| writer.work(row));
+    writer.finish(meta, summary, rows)
 }
 
-fn write_all(
+/// Stores a run while it goes on, so that its rows need not be kept. Until [`finish`](Self::finish) everything is in a hidden folder
+/// beside `path`, marked as not whole; if the writer is dropped before, that folder goes.
+pub struct Writer<'d> {
+    disk: &'d dyn Disk,
+    path: PathBuf,
+    partial: Partial,
+    meta: RunMeta,
+    frames: TableWriter<FrameRow>,
+    hops: TableWriter<HopRow>,
+    events: TableWriter<EventRow>,
+    work: TableWriter<WorkRow>,
+    /// Why nothing more is written.
+    error: Option<StoreError>,
+    has_failed: Rc<Cell<bool>>,
+}
+
+/// A folder that goes if it is not put in its place.
+struct Partial {
+    folder: PathBuf,
+    filling: Option<Filling>,
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        if self.filling.is_some() {
+            // Whoever drops this has an error of its own to report; what is left is only rubbish.
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+impl Writer<'static> {
+    /// Begins to store a run in the new folder `path`; `meta` describes it, as far as is known.
+    ///
+    /// # Errors
+    /// As [`write()`].
+    pub fn begin(path: &Path, meta: &RunMeta) -> Result<Self, StoreError> {
+        Self::begin_on(&HostDisk, path, meta)
+    }
+}
+
+impl<'d> Writer<'d> {
+    /// [`begin`](Writer::begin) on a disk of one's own.
+    ///
+    /// # Errors
+    /// As [`write()`].
+    pub fn begin_on(disk: &'d dyn Disk, path: &Path, meta: &RunMeta) -> Result<Self, StoreError> {
+        if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
+            return Err(StoreError::Occupied { path: path.into() });
+        }
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        fs::create_dir_all(parent).map_err(|source| StoreError::write(parent, source))?;
+        let folder = disk::beside(path);
+        fs::create_dir(&folder).map_err(|source| StoreError::write(&folder, source))?;
+        let filling = Filling::begin(&folder).inspect_err(|_| drop(fs::remove_dir_all(&folder)))?;
+        let filling = Some(filling);
+        let partial = Partial { folder, filling };
+        let folder = &partial.folder;
+        Ok(Self {
+            disk,
+            path: path.into(),
+            meta: meta.clone(),
+            frames: tables::FRAMES.begin(disk, folder, meta)?,
+            hops: tables::HOPS.begin(disk, folder, meta)?,
+            events: tables::EVENTS.begin(disk, folder, meta)?,
+            work: tables::WORK.begin(disk, folder, meta)?,
+            error: None,
+            has_failed: Rc::default(),
+            partial,
+        })
+    }
+
+    /// True from when the machine has refused to write, so that there is no need to go on.
+    pub fn has_failed(&self) -> Rc<Cell<bool>> {
+        Rc::clone(&self.has_failed)
+    }
+
+    fn note(&mut self, written: Result<(), StoreError>) {
+        if let Err(error) = written {
+            self.error.get_or_insert(error);
+            self.has_failed.set(true);
+        }
+    }
+
+    /// Puts the run in its place. Of `rest` what is no row of a frame, a transmission, an event or a computation is stored too.
+    ///
+    /// # Errors
+    /// The first refusal of the machine, whenever it was.
+    pub fn finish(self, meta: &RunMeta, summary: &RunSummary, rest: &RunRows) -> Result<Written, StoreError> {
+        let Self { disk, path, mut partial, meta: begun, frames, hops, events, work, error, .. } = self;
+        if let Some(error) = error {
+            return Err(error);
+        }
+        let mut meta = meta.clone();
+        meta.interrupted |= rest.interrupted;
+        let (dir, meta) = (partial.folder.clone(), &meta);
+        let mut files = vec![
+            frames.finish(&begun)?,
+            hops.finish(&begun)?,
+            events.finish(&begun)?,
+            tables::SEGMENTS.write(disk, &dir, meta, &tables::segment_values(&rest.segments))?,
+            work.finish(&begun)?,
+            tables::STALLS.write(disk, &dir, meta, &rest.stalls)?,
+            tables::RELEASES.write(disk, &dir, meta, &rest.releases)?,
+        ];
+        if !rest.captures.is_empty() {
+            let path = dir.join(CAPTURE);
+            let refused = |source| StoreError::write(&path, source);
+            let mut file = disk.create(&path).map_err(refused)?;
+            write_capture(&mut file, meta, &rest.captures)
+                .map_err(|source| StoreError::capture_write(&path, source))?;
+            file.sync().map_err(refused)?;
+            files.push(StoredFile { name: CAPTURE.into(), rows: rest.captures.len() as u64 });
+        }
+        write_manifest(disk, &dir, meta, summary, &files)?;
+        if let Some(filling) = &partial.filling {
+            filling.unmark()?;
+        }
+        fs::rename(&dir, &path).map_err(|source| StoreError::write(&path, source))?;
+        partial.filling = None;
+        Ok(Written { path, files })
+    }
+}
+
+impl Sink for Writer<'_> {
+    fn frame(&mut self, row: &FrameRow) {
+        if self.error.is_none() {
+            let written = self.frames.push(&self.meta, row);
+            self.note(written);
+        }
+    }
+    fn hop(&mut self, row: &HopRow) {
+        if self.error.is_none() {
+            let written = self.hops.push(&self.meta, row);
+            self.note(written);
+        }
+    }
+    fn event(&mut self, row: &EventRow) {
+        if self.error.is_none() {
+            let written = self.events.push(&self.meta, row);
+            self.note(written);
+        }
+    }
+    fn work(&mut self, row: &WorkRow) {
+        if self.error.is_none() {
+            let written = self.work.push(&self.meta, row);
+            self.note(written);
+        }
+    }
+}
+
+fn write_manifest(
     disk: &dyn Disk,
     dir: &Path,
     meta: &RunMeta,
     summary: &RunSummary,
-    rows: &RunRows,
-) -> Result<Vec<StoredFile>, StoreError> {
-    fs::create_dir(dir).map_err(|source| StoreError::write(dir, source))?;
-    let mut meta = meta.clone();
-    meta.interrupted |= rows.interrupted;
-    let mut files = vec![
-        tables::FRAMES.write(disk, dir, &meta, &rows.frames)?,
-        tables::HOPS.write(disk, dir, &meta, &rows.hops)?,
-        tables::EVENTS.write(disk, dir, &meta, &rows.events)?,
-        tables::SEGMENTS.write(disk, dir, &meta, &tables::segment_values(&rows.segments))?,
-        tables::WORK.write(disk, dir, &meta, &rows.work)?,
-        tables::STALLS.write(disk, dir, &meta, &rows.stalls)?,
-        tables::RELEASES.write(disk, dir, &meta, &rows.releases)?,
-    ];
-    if !rows.captures.is_empty() {
-        let path = dir.join(CAPTURE);
-        let refused = |source| StoreError::write(&path, source);
-        let mut file = disk.create(&path).map_err(refused)?;
-        write_capture(&mut file, &meta, &rows.captures).map_err(|source| StoreError::capture_write(&path, source))?;
-        file.sync().map_err(refused)?;
-        files.push(StoredFile { name: CAPTURE.into(), rows: rows.captures.len() as u64 });
-    }
+    files: &[StoredFile],
+) -> Result<(), StoreError> {
     let manifest =
-        Manifest { schema_version: SCHEMA_VERSION, run: meta, summary: summary.clone(), files: files.clone() };
+        Manifest { schema_version: SCHEMA_VERSION, run: meta.clone(), summary: summary.clone(), files: files.to_vec() };
     let path = dir.join(MANIFEST);
-    let write_manifest = || -> io::Result<()> {
+    let write = || -> io::Result<()> {
         let mut file = disk.create(&path)?;
         serde_json::to_writer_pretty(&mut file, &manifest)?;
         file.write_all(b"\n")?;
         file.sync()
     };
-    write_manifest().map_err(|source| StoreError::write(&path, source))?;
-    Ok(files)
+    write().map_err(|source| StoreError::write(&path, source))
 }
 
 /// The description and the summary of a stored run.
@@ -283,4 +406,24 @@ pub fn read_rows(path: &Path) -> Result<RunRows, StoreError> {
         interrupted: meta.interrupted,
         ..RunRows::default()
     })
+}
+
+/// A stored run, and of its rows what reports show: series of segments, stalls, releases, and the [figures](RunRows::figures) of its
+/// frames, which are read one by one.
+///
+/// # Errors
+/// As [`read`] and [`read_frames`].
+pub fn read_figures(path: &Path) -> Result<(RunMeta, RunSummary, RunRows), StoreError> {
+    let (meta, summary) = read(path)?;
+    let mut figures = FrameFigures::new(&meta);
+    tables::read_each_frame(path, &mut |row| figures.add(&meta, &summary, &row))?;
+    let rows = RunRows {
+        segments: tables::read_segments(path)?,
+        stalls: tables::read_stalls(path)?,
+        releases: tables::read_releases(path)?,
+        interrupted: meta.interrupted,
+        figures: Some(Box::new(figures)),
+        ..RunRows::default()
+    };
+    Ok((meta, summary, rows))
 }

@@ -12,6 +12,7 @@ use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, Nod
 
 pub use self::columns::Damage;
 use self::columns::{Cell, Column, Head, Value, field, name, named};
+pub(crate) use self::write::TableWriter;
 use crate::store::StoreError;
 use crate::{EventRow, FrameRow, HopRow, Outcome, ReleaseRow, SegmentSeries, StallRow, WorkRow};
 
@@ -29,7 +30,7 @@ impl<R> Table<R> {
 }
 
 /// Frames.
-pub(crate) const FRAMES: Table<FrameRow> = Table {
+pub(crate) static FRAMES: Table<FrameRow> = Table {
     file: "frames.parquet",
     columns: &[
         name!("stream": stream_name(stream.0)),
@@ -90,14 +91,25 @@ const OUTCOMES: [Outcome; 5] = [
     Outcome::Discarded(DiscardReason::ALL[0]),
 ];
 
+/// Of a row to be read.
+const BLANK_FRAME: FrameRow =
+    FrameRow::open(StreamId::NONE, 0, NodeId(0), NodeId(0), SimTime::ZERO, Outcome::Unaccounted);
+
 /// The frames of a run.
 pub(crate) fn read_frames(folder: &Path) -> Result<Vec<FrameRow>, StoreError> {
-    let blank = FrameRow::open(StreamId::NONE, 0, NodeId(0), NodeId(0), SimTime::ZERO, Outcome::Unaccounted);
-    FRAMES.read(folder, &blank)
+    FRAMES.read(folder, &BLANK_FRAME)
+}
+
+/// Hands over the frames of a run one by one.
+pub(crate) fn read_each_frame(folder: &Path, take: &mut dyn FnMut(FrameRow)) -> Result<(), StoreError> {
+    FRAMES.read_each(folder, &BLANK_FRAME, &mut |row| {
+        take(row);
+        Ok(())
+    })
 }
 
 /// Transmissions.
-pub(crate) const HOPS: Table<HopRow> = Table {
+pub(crate) static HOPS: Table<HopRow> = Table {
     file: "hops.parquet",
     columns: &[
         name!("stream": stream_name(stream.0)),
@@ -136,7 +148,7 @@ pub(crate) fn read_hops(folder: &Path) -> Result<Vec<HopRow>, StoreError> {
 }
 
 /// Events; `detail` is [`EventKind::detail`].
-pub(crate) const EVENTS: Table<EventRow> = Table {
+pub(crate) static EVENTS: Table<EventRow> = Table {
     file: "events.parquet",
     columns: &[
         field!("time_ns": time),
@@ -194,7 +206,7 @@ pub(crate) struct SegmentValue {
 }
 
 /// What segments counted; `window_ns` is empty in totals.
-pub(crate) const SEGMENTS: Table<SegmentValue> = Table {
+pub(crate) static SEGMENTS: Table<SegmentValue> = Table {
     file: "segments.parquet",
     columns: &[
         name!("segment": segment_name(segment)),
@@ -247,7 +259,7 @@ pub(crate) fn read_segments(folder: &Path) -> Result<Vec<SegmentSeries>, StoreEr
 }
 
 /// Computations.
-pub(crate) const WORK: Table<WorkRow> = Table {
+pub(crate) static WORK: Table<WorkRow> = Table {
     file: "work.parquet",
     columns: &[
         field!("time_ns": time),
@@ -259,7 +271,7 @@ pub(crate) const WORK: Table<WorkRow> = Table {
 };
 
 /// Stalls.
-pub(crate) const STALLS: Table<StallRow> =
+pub(crate) static STALLS: Table<StallRow> =
     Table { file: "stalls.parquet", columns: &[field!("time_ns": time), field!("duration_ns": duration)] };
 
 /// The stalls of a run.
@@ -268,7 +280,7 @@ pub(crate) fn read_stalls(folder: &Path) -> Result<Vec<StallRow>, StoreError> {
 }
 
 /// The emulator's writes.
-pub(crate) const RELEASES: Table<ReleaseRow> =
+pub(crate) static RELEASES: Table<ReleaseRow> =
     Table { file: "releases.parquet", columns: &[field!("planned_ns": planned), field!("error_ns": error)] };
 
 /// The writes of a run.

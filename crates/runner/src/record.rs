@@ -16,7 +16,7 @@ use chronoseal_plan::{Plan, StreamPlan};
 use chronoseal_results::rows::{
     CaptureRow, Direction, EventRow, FrameRow, HopRow, OnWayRow, Outcome, OwedRow, RunRows, WorkRow,
 };
-use chronoseal_results::{Fold, RunMeta, RunSummary};
+use chronoseal_results::{Fold, RunMeta, RunSummary, Sink};
 use chronoseal_sim::{FrameContext, Observer};
 
 use self::handed::Handed;
@@ -25,16 +25,12 @@ use crate::messages::{About, Begun, Messages};
 use crate::precision::Precision;
 use crate::ways::Open;
 
-/// What is kept of the rows of a run.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Keep {
-    /// All of them, and with `capture` every frame too.
-    All {
-        /// Keep frames.
-        capture: bool,
-    },
-    /// None: rows are forgotten when their frames have ended and are counted.
-    Counts(Span),
+/// What becomes of the rows of a run.
+pub(crate) enum Keep<'s> {
+    /// All of them are kept.
+    All,
+    /// Each is counted, handed over and forgotten when its frame has ended.
+    Settled(Span, &'s mut dyn Sink),
 }
 
 /// How much happens before rows are settled that are not kept.
@@ -67,11 +63,11 @@ pub(crate) trait Follow: Observer {
 
 impl Follow for () {}
 
-/// Spans for which the serial numbers of frames are known after they were handed over.
+/// Spans for which frames are followed by their serial numbers, however long they are under way.
 const SERIAL_SPANS: usize = 16;
 
 /// Makes rows of what happens and folds them into the summary; keeps them if they are stored.
-pub(crate) struct Recorder<'p, W = ()> {
+pub(crate) struct Recorder<'p, 's, W = ()> {
     watcher: W,
     /// By segment.
     describers: Vec<Box<dyn Describe>>,
@@ -80,7 +76,7 @@ pub(crate) struct Recorder<'p, W = ()> {
     waits: Waits,
     /// The first of the nodes that segments are made of.
     first_own: NodeId,
-    keep: Keep,
+    keep: Keep<'s>,
     /// Whether frames are kept for a capture file.
     capture: bool,
     /// What is kept.
@@ -135,9 +131,9 @@ impl Waits {
     }
 }
 
-impl<'p, W: Follow> Recorder<'p, W> {
-    /// An empty record of a run that is described by `meta`.
-    pub(crate) fn new(prepared: &Prepared<'p>, meta: &RunMeta, keep: Keep, watcher: W) -> Self {
+impl<'p, 's, W: Follow> Recorder<'p, 's, W> {
+    /// An empty record of a run that is described by `meta`. With `capture` every frame is kept.
+    pub(crate) fn new(prepared: &Prepared<'p>, meta: &RunMeta, keep: Keep<'s>, capture: bool, watcher: W) -> Self {
         let plan = prepared.plan();
         Self {
             watcher,
@@ -146,7 +142,7 @@ impl<'p, W: Follow> Recorder<'p, W> {
             waits: Waits::of(plan),
             first_own: NodeId(plan.node_ids().count() as u16),
             keep,
-            capture: matches!(keep, Keep::All { capture: true }),
+            capture,
             rows: RunRows::default(),
             fold: Box::new(Fold::new(meta)),
             open: Box::new(Open::new(prepared)),
@@ -170,9 +166,8 @@ impl<'p, W: Follow> Recorder<'p, W> {
         self.half_received();
         self.lost_in_restarts(plan);
         self.unaccounted(plan);
-        self.open.settling_hops(true).iter().for_each(|hop| self.fold.hop(hop));
-        let frames = self.open.settle(self.open.last(), true);
-        frames.iter().for_each(|row| self.fold.frame(row));
+        let last = self.open.last();
+        let frames = self.settle_open(last, last, true);
         for (id, strangers) in plan.segment_ids().zip(self.strangers) {
             let mut counted = topology.series_of(id.0);
             counted.extend(self.precision.series(id.index()));
@@ -182,32 +177,32 @@ impl<'p, W: Follow> Recorder<'p, W> {
         self.rows.owed = std::mem::take(&mut self.open.owed);
         self.rows.on_way = std::mem::take(&mut self.open.on_way);
         self.rows.interrupted = !is_whole;
-        let summary = self.fold.finish(!is_whole, &self.rows);
+        let (summary, figures) = self.fold.finish(!is_whole, &self.rows);
         let ready_ns: Vec<i64> = summary.streams.iter().map(|stream| stream.ready_ns).collect();
         self.watcher.ended(&frames, &ready_ns, SimTime::MAX);
         match self.keep {
-            Keep::All { .. } => (self.rows.frames, self.rows.hops) = (frames, self.open.hops.rows),
-            Keep::Counts(_) => self.rows.is_counted_only = true,
+            Keep::All => (self.rows.frames, self.rows.hops) = (frames, self.open.hops.rows),
+            Keep::Settled(..) => self.rows.figures = Some(Box::new(figures)),
         }
         (summary, self.rows, self.watcher)
     }
 
     /// Settles what has ended if enough has been told since this was done last.
     fn settle(&mut self, now: SimTime) {
-        let Keep::Counts(span) = self.keep else { return };
+        let Keep::Settled(span, _) = self.keep else { return };
         let (since, _) = self.over.back().copied().unwrap_or((SimTime::ZERO, 0));
         if self.open.fresh() < span.rows || now - since < span.time {
             return;
         }
-        self.open.settling_hops(false).iter().for_each(|hop| self.fold.hop(hop));
-        let frames = self.open.settle(now, false);
-        self.fold.set_absences(&self.open.absences());
-        frames.iter().for_each(|row| self.fold.frame(row));
-        self.fold.settle(now);
         let before =
             |spans: usize| self.over.len().checked_sub(spans).map_or(SimTime::ZERO, |place| self.over[place].0);
-        self.watcher.ended(&frames, self.fold.ready_ns(), before(3));
-        let old = before(2);
+        let (forgotten, [old, older]) = (before(SERIAL_SPANS), [2, 3].map(before));
+        let frames = self.settle_open(now, self.handed.oldest().unwrap_or(now).max(forgotten), false);
+        self.fold.set_absences(&self.open.absences());
+        self.fold.settle(now);
+        // Where frames are under way that are older, what was told of them is asked for later.
+        let oldest = self.open.oldest().into_iter().chain(self.handed.oldest()).min().unwrap_or(now);
+        self.watcher.ended(&frames, self.fold.ready_ns(), older.min(oldest).max(forgotten));
         self.cut_short.retain(|_, (_, at)| *at >= old);
         self.handed.forget_ended(self.open.plan());
         if self.over.len() == SERIAL_SPANS
@@ -218,6 +213,21 @@ impl<'p, W: Follow> Recorder<'p, W> {
             self.parts_told = self.parts_told.split_off(&(old, NodeId(0), StreamId(0)));
         }
         self.over.push_back((now, self.serial));
+    }
+
+    /// A span is over, or the run: counts transmissions and frames of the span before, and hands them over. Frames that left their senders
+    /// from `oldest` on may be under way.
+    fn settle_open(&mut self, now: SimTime, oldest: SimTime, is_over: bool) -> Vec<FrameRow> {
+        self.open.settling_hops(is_over).iter().for_each(|hop| self.fold.hop(hop));
+        if let Keep::Settled(_, sink) = &mut self.keep {
+            self.open.settling_hops(is_over).iter().for_each(|hop| sink.hop(hop));
+        }
+        let frames = self.open.settle(now, oldest, is_over);
+        frames.iter().for_each(|row| self.fold.frame(row));
+        if let Keep::Settled(_, sink) = &mut self.keep {
+            frames.iter().for_each(|row| sink.frame(row));
+        }
+        frames
     }
 
     fn describer(&self, segment: u16) -> &dyn Describe {
@@ -401,7 +411,7 @@ fn sender(frame: &FrameContext<'_>, of_stream: Option<NodeId>) -> NodeId {
     }
 }
 
-impl<W: Follow> Observer for Recorder<'_, W> {
+impl<W: Follow> Observer for Recorder<'_, '_, W> {
     const WATCHES_LINES: bool = W::WATCHES_LINES;
     const WATCHES_INPUTS: bool = true;
 
@@ -410,8 +420,9 @@ impl<W: Follow> Observer for Recorder<'_, W> {
         let row = EventRow { time: at, node, event: *event };
         self.fold.event(&row);
         self.open.event(&row);
-        if let Keep::All { .. } = self.keep {
-            self.rows.events.push(row);
+        match &mut self.keep {
+            Keep::All => self.rows.events.push(row),
+            Keep::Settled(_, sink) => sink.event(&row),
         }
         self.precision.tell(at, node, event);
         self.times.iter_mut().for_each(|time| time.tell(at, node, event));
@@ -581,8 +592,9 @@ impl<W: Follow> Observer for Recorder<'_, W> {
         self.watcher.work(at, node, work, cost);
         let row = WorkRow { time: at, node, operation: work.operation.0, len: work.len, duration: cost };
         self.fold.work(&row);
-        if let Keep::All { .. } = self.keep {
-            self.rows.work.push(row);
+        match &mut self.keep {
+            Keep::All => self.rows.work.push(row),
+            Keep::Settled(_, sink) => sink.work(&row),
         }
     }
 

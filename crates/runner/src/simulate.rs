@@ -3,7 +3,7 @@
 use chronoseal_catalog::{BuildError, Prepared};
 use chronoseal_core::SimTime;
 use chronoseal_plan::{Fidelity, Plan};
-use chronoseal_results::Engine;
+use chronoseal_results::{Engine, Sink};
 use chronoseal_sim::{Fingerprint, Finished, Tally};
 
 use crate::divide::Divider;
@@ -32,7 +32,7 @@ pub fn simulate(
     capture: bool,
     keep_going: &mut dyn FnMut(SimTime) -> bool,
 ) -> Result<Run, BuildError> {
-    Ok(simulate_watched(prepared, Keep::All { capture }, (), keep_going)?.0)
+    Ok(simulate_watched(prepared, (Keep::All, capture), (), keep_going)?.0)
 }
 
 /// [`simulate`] that also follows each frame: its summary divides latencies step by step, and says what links were used for.
@@ -44,22 +44,29 @@ pub fn simulate_followed(
     capture: bool,
     keep_going: &mut dyn FnMut(SimTime) -> bool,
 ) -> Result<Run, BuildError> {
-    follow(prepared, Keep::All { capture }, keep_going)
+    follow(prepared, (Keep::All, capture), keep_going)
 }
 
-/// [`simulate_followed`] that forgets each row when it is counted: of [`Run::rows`] there is what is known of the run as a whole.
+/// [`simulate_followed`] that counts each row, hands it to `sink` and forgets it: of [`Run::rows`] there is what is known of the run as a
+/// whole, and with `capture` every frame.
 ///
 /// # Errors
 /// As [`simulate`].
 pub fn simulate_folded(
     prepared: &Prepared<'_>,
     span: Span,
+    capture: bool,
+    sink: &mut dyn Sink,
     keep_going: &mut dyn FnMut(SimTime) -> bool,
 ) -> Result<Run, BuildError> {
-    follow(prepared, Keep::Counts(span), keep_going)
+    follow(prepared, (Keep::Settled(span, sink), capture), keep_going)
 }
 
-fn follow(prepared: &Prepared<'_>, keep: Keep, keep_going: &mut dyn FnMut(SimTime) -> bool) -> Result<Run, BuildError> {
+fn follow(
+    prepared: &Prepared<'_>,
+    keep: (Keep<'_>, bool),
+    keep_going: &mut dyn FnMut(SimTime) -> bool,
+) -> Result<Run, BuildError> {
     let (mut run, divider) = simulate_watched(prepared, keep, Divider::new(prepared), keep_going)?;
     divider.finish(&mut run);
     Ok(run)
@@ -68,14 +75,14 @@ fn follow(prepared: &Prepared<'_>, keep: Keep, keep_going: &mut dyn FnMut(SimTim
 /// [`simulate`] with somebody else who watches.
 pub(crate) fn simulate_watched<W: Follow>(
     prepared: &Prepared<'_>,
-    keep: Keep,
+    (keep, capture): (Keep<'_>, bool),
     watcher: W,
     keep_going: &mut dyn FnMut(SimTime) -> bool,
 ) -> Result<(Run, W), BuildError> {
     let plan = prepared.plan();
     let mut meta = describe(prepared, Engine::Sim);
     meta.clock_source = "virtual".into();
-    let observer = (new_fingerprint(plan), Box::new(Recorder::new(prepared, &meta, keep, watcher)));
+    let observer = (new_fingerprint(plan), Box::new(Recorder::new(prepared, &meta, keep, capture, watcher)));
     let Finished { medium, observer: (fingerprint, recorder), is_whole, .. } =
         chronoseal_sim::run(prepared, observer, keep_going)?;
     let (summary, rows, watcher) = recorder.finish(plan, &medium, is_whole);

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
-use chronoseal_results::RunSummary;
-use chronoseal_runner::{Span, simulate_folded, simulate_followed};
-use chronoseal_scenario::{FileError, Files, Scenario, upgrade};
+use chronoseal_results::{FrameFigures, RunRows, RunSummary};
+use chronoseal_runner::{Run, Span, simulate_folded, simulate_followed};
+use chronoseal_scenario::{FileError, Files, NoFiles, Scenario, load, upgrade};
 
 /// The folder of a scenario.
 struct Folder(PathBuf);
@@ -50,6 +50,34 @@ fn difference(whole: &RunSummary, folded: &RunSummary) -> Option<String> {
     different
 }
 
+/// What reports show of the frames.
+fn different_figures(whole: &Run, folded: &Run) -> Option<String> {
+    let [whole, folded] = [whole, folded].map(|run| run.rows.figures(&run.meta, &run.summary));
+    let counted =
+        |figures: &FrameFigures| figures.latencies.iter().map(|all| all.clone().into_counted()).collect::<Vec<_>>();
+    match () {
+        () if counted(&whole) != counted(&folded) => Some("latencies differ".into()),
+        () if whole.stopped != folded.stopped => Some(format!("{:?} became {:?}", whole.stopped, folded.stopped)),
+        () if whole.lost_at != folded.lost_at => Some(format!("{:?} became {:?}", whole.lost_at, folded.lost_at)),
+        () => None,
+    }
+}
+
+/// Events and computations are the same, and so are frames and transmissions in another order.
+fn different_rows(whole: &RunRows, folded: &RunRows) -> Option<String> {
+    if (&whole.events, &whole.work, &whole.hops) != (&folded.events, &folded.work, &folded.hops) {
+        return Some("events, computations or transmissions differ".into());
+    }
+    let [whole, folded] = [whole, folded].map(|rows| {
+        let mut lines: Vec<String> = rows.frames.iter().map(|row| format!("{row:?}")).collect();
+        lines.sort_unstable();
+        lines
+    });
+    let pairs = whole.iter().zip(&folded).find(|(whole, folded)| whole != folded);
+    let pairs = pairs.map(|(whole, folded)| format!("{whole}\nbecame {folded}"));
+    pairs.or_else(|| (whole.len() != folded.len()).then(|| format!("{} frames became {}", whole.len(), folded.len())))
+}
+
 #[test]
 fn a_run_in_many_spans_comes_to_what_it_does_as_a_whole() {
     let mut compared = 0;
@@ -62,13 +90,83 @@ fn a_run_in_many_spans_comes_to_what_it_does_as_a_whole() {
             }
             let Ok(whole) = simulate_followed(prepared, false, &mut |_| true) else { return };
             let span = Span { rows: 1, time: Duration::from_ms(60) };
-            let folded = simulate_folded(prepared, span, &mut |_| true).expect("it could be built before");
-            assert!(folded.rows.is_counted_only && folded.rows.frames.is_empty() && folded.rows.events.is_empty());
+            let mut rows = RunRows::default();
+            let folded = simulate_folded(prepared, span, false, &mut rows, &mut |_| true).expect("it could be built");
+            assert!(folded.rows.frames.is_empty() && folded.rows.events.is_empty());
             assert_eq!(whole.meta, folded.meta);
             compared += 1;
-            failed.extend(difference(&whole.summary, &folded.summary).map(|text| format!("{folder}/{name}: {text}")));
+            let summaries = difference(&whole.summary, &folded.summary);
+            let others =
+                summaries.or_else(|| different_figures(&whole, &folded)).or_else(|| different_rows(&whole.rows, &rows));
+            failed.extend(others.map(|text| format!("{folder}/{name}: {text}")));
         });
     }
     assert!(failed.is_empty(), "{} of {compared}:\n{}", failed.len(), failed.join("\n"));
     assert!(compared > 30, "{compared}");
+}
+
+/// Somebody babbles on both buses for half a second, so that frames wait there for many spans, in their senders and in the gateway.
+const BABBLED: &str = r#"
+schema_version = 2
+name = "babbled"
+duration = "1200ms"
+[segments.front.can]
+bit_rate = "500kbit/s"
+[segments.rear.can]
+bit_rate = "500kbit/s"
+[[nodes]]
+name = "pedal"
+on = ["front"]
+[[nodes]]
+name = "cluster"
+on = ["front"]
+[[nodes]]
+name = "zone"
+on = ["front", "rear"]
+[[nodes]]
+name = "brake"
+on = ["rear"]
+[[streams]]
+name = "request"
+from = "pedal"
+to = ["brake"]
+period = "100ms"
+length = "8B"
+front = { id = "0x300" }
+rear = { id = "0x300" }
+[[streams]]
+name = "shown"
+from = "pedal"
+to = ["cluster"]
+period = "100ms"
+length = "8B"
+front = { id = "0x400" }
+[[threats]]
+name = "front"
+kind = "babble"
+at = { segment = "front" }
+start = "250ms"
+every = "100us"
+count = 5000
+[[threats]]
+name = "rear"
+kind = "babble"
+at = { segment = "rear" }
+start = "350ms"
+every = "100us"
+count = 5000
+"#;
+
+#[test]
+fn what_is_under_way_for_many_spans_is_followed_to_its_end() {
+    let plan = load("babbled.toml", BABBLED.as_bytes(), &[], &NoFiles).unwrap_or_else(|bad| panic!("{}", bad.render()));
+    let prepared = Prepared::new(&plan).unwrap();
+    let whole = simulate_followed(&prepared, false, &mut |_| true).unwrap();
+    let span = Span { rows: 1, time: Duration::from_ms(60) };
+    let longest = whole.summary.streams.iter().filter_map(|stream| stream.end_to_end.all).map(|all| all.max_ns).max();
+    assert!(longest > Some((span.time * 5).as_ns()), "{longest:?}");
+    let mut rows = RunRows::default();
+    let folded = simulate_folded(&prepared, span, false, &mut rows, &mut |_| true).unwrap();
+    assert_eq!(difference(&whole.summary, &folded.summary), None);
+    assert_eq!(different_figures(&whole, &folded).or_else(|| different_rows(&whole.rows, &rows)), None);
 }

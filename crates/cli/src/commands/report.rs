@@ -23,20 +23,13 @@ fn document(folder: &Path) -> Result<Document, Trouble> {
     disk::check_finished(folder)?;
     let (sim, live) = (folder.join(SIM), folder.join(LIVE));
     if sim.is_dir() && live.is_dir() {
-        let (sim, live) = (stored(&sim)?, stored(&live)?);
+        let (sim, live) = (store::read_figures(&sim)?, store::read_figures(&live)?);
         return Ok(pair_report(view(&sim), view(&live)));
     }
-    let (meta, summary, rows) = stored(folder)?;
+    let (meta, summary, rows) = store::read_figures(folder)?;
     Ok(run_report(&meta, &summary, &rows))
 }
 
-type Stored = (RunMeta, RunSummary, RunRows);
-
-fn stored(folder: &Path) -> Result<Stored, Trouble> {
-    let (meta, summary) = store::read(folder)?;
-    Ok((meta, summary, store::read_rows(folder)?))
-}
-
-fn view((meta, summary, rows): &Stored) -> RunView<'_> {
+fn view((meta, summary, rows): &(RunMeta, RunSummary, RunRows)) -> RunView<'_> {
     RunView { meta, summary, rows }
 }

@@ -12,10 +12,9 @@ use chronoseal_core::{Duration, SimTime};
 use chronoseal_plan::Fidelity;
 use chronoseal_report::{Document, RunView, html, pair_report, run_report};
 use chronoseal_results::disk::Filling;
-use chronoseal_results::store;
+use chronoseal_results::{Engine, store};
 use chronoseal_runner::{
-    CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Span, measure, overloads, simulate_folded,
-    simulate_followed,
+    CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Span, describe, measure, overloads, simulate_folded,
 };
 use chronoseal_scenario::Scenario;
 use chronoseal_testbed::{Placement, cost, interrupt};
@@ -154,15 +153,12 @@ fn every_engine(
     let mut all = Vec::new();
     for &engine in engines {
         let cpu_before = cost::process_cpu_ns();
-        let run = one(scenario, prepared, engine, options, printer, stop)?;
-        let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
         let part = if engine == EngineName::Live { LIVE } else { SIM };
         let folder = place.map(|place| if is_divided { place.join(part) } else { place.to_owned() });
-        if let Some(folder) = &folder {
-            store::write(folder, &run.meta, &run.summary, &run.rows)?;
-            if is_divided {
-                files::write(&folder.join(PAGE), &html(&run_report(&run.meta, &run.summary, &run.rows)))?;
-            }
+        let run = one(scenario, prepared, engine, (options, folder.as_deref()), printer, stop)?;
+        let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
+        if let Some(folder) = folder.as_ref().filter(|_| is_divided) {
+            files::write(&folder.join(PAGE), &html(&run_report(&run.meta, &run.summary, &run.rows)))?;
         }
         all.push(Ran { run, cpu_s, folder });
         if stop.load(Ordering::Relaxed) {
@@ -172,29 +168,38 @@ fn every_engine(
     Ok(all)
 }
 
-/// One run.
+/// One run, stored in a folder if there is one.
 fn one(
     scenario: &Scenario,
     prepared: &Prepared<'_>,
     engine: EngineName,
-    options: &Run,
+    (options, folder): (&Run, Option<&Path>),
     printer: &Printer,
     stop: &AtomicBool,
 ) -> Result<FinishedRun, Trouble> {
+    let stored = |run: FinishedRun| -> Result<FinishedRun, Trouble> {
+        folder.map(|folder| store::write(folder, &run.meta, &run.summary, &run.rows)).transpose()?;
+        Ok(run)
+    };
     if engine == EngineName::Live {
         overloads(&scenario.plan).iter().for_each(|text| printer.note(&format!("warning: {text}")));
         printer.hint(&format!("running live for {}", scenario.plan.duration));
-        return Ok(measure(prepared, scenario.texts(), &live_options(options), stop)?);
+        return stored(measure(prepared, scenario.texts(), &live_options(options), stop)?);
     }
     if let Some(file) = &options.trace {
-        return traced::traced(prepared, options, file, printer, stop);
+        return stored(traced::traced(prepared, options, file, printer, stop)?);
     }
     let mut go_on = progress(scenario.plan.duration, "simulating", printer, stop);
-    // What nobody stores and nothing is set beside is counted as it comes.
-    let run = match options.no_store && options.engine == EngineName::Sim {
-        true => simulate_folded(prepared, Span::of(&scenario.plan), &mut go_on)?,
-        false => simulate_followed(prepared, options.capture, &mut go_on)?,
+    let span = Span::of(&scenario.plan);
+    let Some(folder) = folder else {
+        return Ok(simulate_folded(prepared, span, false, &mut (), &mut go_on)?);
     };
+    let mut writer = store::Writer::begin(folder, &describe(prepared, Engine::Sim))?;
+    // A disk that is full stays full: nobody wants to wait for the rest.
+    let has_failed = writer.has_failed();
+    let mut go_on = |at| !has_failed.get() && go_on(at);
+    let run = simulate_folded(prepared, span, options.capture, &mut writer, &mut go_on)?;
+    writer.finish(&run.meta, &run.summary, &run.rows)?;
     Ok(run)
 }
 

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::statistics::median;
-use chronoseal_results::{FrameRow, Outcome, RunMeta, RunRows, RunSummary};
+use chronoseal_results::{FrameFigures, RunMeta, RunRows, Samples};
 
 use crate::document::{Axis, Chart, Series, SeriesKind};
 use crate::statistics::ecdf;
@@ -16,30 +15,23 @@ const STREAMS_MAX: usize = 8;
 const BINS: usize = 60;
 
 /// Latency of accepted frames by stream (or by protection, if there are many streams) `[us]`: cumulative, and counted.
-pub(super) fn latency(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Vec<Chart> {
+pub(super) fn latency(meta: &RunMeta, figures: &FrameFigures) -> Vec<Chart> {
     let one_by_one = meta.streams.len() <= STREAMS_MAX;
-    let mut groups: BTreeMap<(usize, String), Vec<f64>> = BTreeMap::new();
-    for row in &rows.frames {
-        let index = row.stream.index();
-        let Some((stream, counts)) = meta.streams.get(index).zip(summary.streams.get(index)) else { continue };
-        if !is_sample(row, counts.ready_ns) {
-            continue;
-        }
-        let Some(latency) = row.latency() else { continue };
-        let key = if one_by_one {
-            (row.stream.index(), stream.name.clone())
-        } else {
-            (0, format!("{}, {}", stream.class, stream.protection))
+    let mut groups: BTreeMap<(usize, String), Samples> = BTreeMap::new();
+    for (index, (stream, samples)) in meta.streams.iter().zip(&figures.latencies).enumerate() {
+        let key = match one_by_one {
+            true => (index, stream.name.clone()),
+            false => (0, format!("{}, {}", stream.class, stream.protection)),
         };
-        groups.entry(key).or_default().push(latency.as_us_f64());
+        groups.entry(key).or_default().extend(samples);
     }
-    let groups: Vec<(String, Vec<f64>)> = groups.into_iter().map(|((_, name), samples)| (name, samples)).collect();
+    let groups = groups.into_iter().map(|((_, name), samples)| (name, samples)).collect();
     distributions("End-to-end latency", ("latency", "frames"), groups)
 }
 
 /// Release error and stalls of the emulator.
 pub(super) fn emulator(rows: &RunRows) -> Vec<Chart> {
-    let errors: Vec<f64> = rows.releases.iter().map(|row| row.error.as_us_f64()).collect();
+    let errors: Samples = rows.releases.iter().map(|row| row.error.as_ns()).collect();
     let mut charts = distributions(
         "Release error of the emulator",
         ("written later than planned", "writes"),
@@ -60,27 +52,34 @@ pub(super) fn emulator(rows: &RunRows) -> Vec<Chart> {
     charts
 }
 
-fn is_sample(row: &FrameRow, ready_ns: i64) -> bool {
-    row.attack.is_none()
-        && matches!(row.outcome, Outcome::Delivered | Outcome::Late)
-        && row.cycle_start.since_zero().as_ns() >= ready_ns
+/// Different values in order, with how often each came.
+type Counted = Vec<(f64, u64)>;
+
+fn in_us(samples: Samples) -> Counted {
+    samples.into_counted().into_iter().map(|(ns, count)| (ns as f64 / 1_000.0, count)).collect()
 }
 
 /// A cumulative chart and a histogram of named samples `[us]`; nothing without samples. `label` and `counted` name what is
 /// measured and what is counted.
-fn distributions(what: &str, (label, counted): (&str, &str), groups: Vec<(String, Vec<f64>)>) -> Vec<Chart> {
-    let groups: Vec<_> = groups.into_iter().filter(|(_, samples)| !samples.is_empty()).collect();
-    if groups.is_empty() {
-        return Vec::new();
-    }
-    let values = || groups.iter().flat_map(|(_, samples)| samples.iter().copied());
-    let high = values().fold(f64::NEG_INFINITY, f64::max);
-    let mut sorted: Vec<f64> = values().collect();
-    sorted.sort_by(f64::total_cmp);
+fn distributions(what: &str, (label, counted): (&str, &str), groups: Vec<(String, Samples)>) -> Vec<Chart> {
+    let mut all = Samples::default();
+    groups.iter().for_each(|(_, samples)| all.extend(samples));
+    let half = all.len().div_ceil(2);
+    let all = in_us(all);
+    let Some((high, _)) = all.last().copied() else { return Vec::new() };
+    let mut below = 0;
+    let reaches_half = |(_, count): &&(f64, u64)| {
+        below += count;
+        below >= half
+    };
     // A tail that would squeeze everything else into the first pixels asks for a logarithmic axis.
-    let middle = median(&sorted).unwrap_or(0.0);
+    let middle = all.iter().find(reaches_half).map_or(0.0, |(value, _)| *value);
     let log = middle > 0.0 && high > 20.0 * middle;
-    let low = sorted.iter().copied().find(|value| !log || *value > 0.0).unwrap_or(high);
+    let low = all.iter().map(|(value, _)| *value).find(|value| !log || *value > 0.0).unwrap_or(high);
+    let groups: Vec<(String, u64, Counted)> = (groups.into_iter())
+        .filter(|(_, samples)| !samples.is_empty())
+        .map(|(name, samples)| (name, samples.len(), in_us(samples)))
+        .collect();
     let axis = || Axis { log, ..Axis::linear(label, "\u{b5}s") };
     let histograms = Chart {
         caption: format!("{what}: how often"),
@@ -88,7 +87,7 @@ fn distributions(what: &str, (label, counted): (&str, &str), groups: Vec<(String
         y: Axis::linear(counted, ""),
         series: groups
             .iter()
-            .map(|(name, samples)| Series {
+            .map(|(name, _, samples)| Series {
                 name: name.clone(),
                 kind: SeriesKind::Step,
                 points: histogram(samples, low, high, log),
@@ -100,11 +99,11 @@ fn distributions(what: &str, (label, counted): (&str, &str), groups: Vec<(String
         x: axis(),
         y: Axis::linear("share", ""),
         series: groups
-            .into_iter()
-            .map(|(name, mut samples)| Series {
-                name: format!("{name} (n = {})", samples.len()),
+            .iter()
+            .map(|(name, count, samples)| Series {
+                name: format!("{name} (n = {count})"),
                 kind: SeriesKind::Ecdf,
-                points: ecdf(&mut samples, POINTS_MAX),
+                points: ecdf(samples, POINTS_MAX),
             })
             .collect(),
     };
@@ -113,15 +112,15 @@ fn distributions(what: &str, (label, counted): (&str, &str), groups: Vec<(String
 
 /// Counts in [`BINS`] equal bins (of the logarithm, if `log`), as steps that begin and end at zero. What lies below `low`
 /// counts in the first.
-fn histogram(samples: &[f64], low: f64, high: f64, log: bool) -> Vec<(f64, f64)> {
+fn histogram(samples: &[(f64, u64)], low: f64, high: f64, log: bool) -> Vec<(f64, f64)> {
     let map = |value: f64| if log { value.ln() } else { value };
     let back = |value: f64| if log { value.exp() } else { value };
     // Samples that are all alike still need a bin with a width.
     let (low, high) = if map(high) > map(low) { (map(low), map(high)) } else { (map(low) - 0.5, map(low) + 0.5) };
     let width = (high - low) / BINS as f64;
     let mut counts = [0u64; BINS];
-    for &sample in samples {
-        counts[(((map(sample) - low) / width) as usize).min(BINS - 1)] += 1;
+    for (sample, count) in samples {
+        counts[(((map(*sample) - low) / width) as usize).min(BINS - 1)] += count;
     }
     let mut points = vec![(back(low), 0.0)];
     points.extend(counts.iter().enumerate().map(|(i, &count)| (back(low + width * i as f64), count as f64)));
@@ -135,11 +134,10 @@ mod tests {
 
     #[test]
     fn a_histogram_counts_every_sample() {
-        for (samples, log) in
-            [(vec![1.0, 2.0, 2.0, 900.0], true), (vec![1.0, 2.0, 2.0, 9.0], false), (vec![5.0; 4], false)]
-        {
+        for (samples, log) in [([1.0, 2.0, 2.0, 900.0], true), ([1.0, 2.0, 2.0, 9.0], false), ([5.0; 4], false)] {
             let (low, high) = (samples[0], samples[3]);
-            let total: f64 = histogram(&samples, low, high, log).iter().map(|point| point.1).sum();
+            let counted = samples.map(|sample| (sample, 1));
+            let total: f64 = histogram(&counted, low, high, log).iter().map(|point| point.1).sum();
             assert_eq!(total, 4.0);
         }
     }

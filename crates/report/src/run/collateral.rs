@@ -1,21 +1,16 @@
 //! Who stopped the frames of attacks, and what genuine frames came to meanwhile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::{NodeId, StreamId};
-use chronoseal_results::{Outcome, RunMeta, RunRows, RunSummary};
+use chronoseal_results::{FrameFigures, RunMeta, RunSummary, Stopped};
 
 use super::evidence;
 use crate::document::{Cell, Mark, Table};
 
-/// By attack, stream, and who stopped it for what reason. Empty if nobody stopped anything, or if rows were not kept.
-pub(super) fn stopped(meta: &RunMeta, rows: &RunRows) -> Table {
+/// By attack, stream, and who stopped it for what reason. Empty if nobody stopped anything.
+pub(super) fn stopped(meta: &RunMeta, figures: &FrameFigures) -> Table {
     let kind = evidence(meta);
-    let mut counted: BTreeMap<_, u64> = BTreeMap::new();
-    for row in &rows.frames {
-        let (Some(attack), Outcome::Discarded(reason)) = (row.attack, row.outcome) else { continue };
-        *counted.entry((attack, row.sender, row.stream, row.at, reason)).or_default() += 1;
-    }
     let mut table = Table::new("Who stopped what")
         .words("attack")
         .words("attacker")
@@ -23,21 +18,21 @@ pub(super) fn stopped(meta: &RunMeta, rows: &RunRows) -> Table {
         .words("stopped at")
         .words("reason")
         .numbers("stopped", "copies");
-    for ((attack, sender, stream, at, reason), copies) in counted {
+    for (Stopped { attack, attacker, stream, at, reason }, copies) in &figures.stopped {
         table.push(vec![
             Cell::text(attack.name()),
-            Cell::text(meta.node_name(sender.0)),
+            Cell::text(meta.node_name(attacker.0)),
             Cell::text(meta.stream_name(stream.0)),
             Cell::text(meta.node_name(at.0)),
             Cell::text(reason.name()),
-            Cell::count(copies).from(kind),
+            Cell::count(*copies).from(kind),
         ]);
     }
     table
 }
 
 /// By stream, what its account says. Empty if nothing was attacked.
-pub(super) fn collateral(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Table {
+pub(super) fn collateral(meta: &RunMeta, summary: &RunSummary, figures: &FrameFigures) -> Table {
     let kind = evidence(meta);
     let mut table = Table::new("What genuine frames came to under attack")
         .words("stream")
@@ -53,12 +48,8 @@ pub(super) fn collateral(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -
     if summary.attack_attempts() == 0 {
         return table;
     }
-    let mut places: BTreeMap<(StreamId, &str), BTreeMap<NodeId, u64>> = BTreeMap::new();
-    for row in rows.frames.iter().filter(|row| row.attack.is_none()) {
-        if let Some(reason) = row.outcome.reason() {
-            *places.entry((row.stream, reason.name())).or_default().entry(row.at).or_default() += 1;
-        }
-    }
+    let places: BTreeMap<(StreamId, &str), &BTreeSet<NodeId>> =
+        figures.lost_at.iter().map(|((stream, reason), at)| ((*stream, reason.name()), at)).collect();
     for (id, stream) in (0..).map(StreamId).zip(&summary.streams) {
         let losses: Vec<(&str, u64)> =
             stream.losses().filter(|(reason, _)| !matches!(*reason, "late" | "overdue")).collect();
@@ -82,7 +73,7 @@ pub(super) fn collateral(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -
 }
 
 /// Where frames were thrown away for one reason.
-fn listed(meta: &RunMeta, places: &BTreeMap<NodeId, u64>) -> String {
-    let names: Vec<String> = places.keys().map(|node| meta.node_name(node.0)).collect();
+fn listed(meta: &RunMeta, places: &BTreeSet<NodeId>) -> String {
+    let names: Vec<String> = places.iter().map(|node| meta.node_name(node.0)).collect();
     format!("{}, ", names.join(" and "))
 }

@@ -1,9 +1,7 @@
 //! The schedule table as a timeline: as planned, and one cycle as it was seen.
 
-use std::collections::BTreeSet;
-
 use chronoseal_core::SimTime;
-use chronoseal_results::{FrameRow, NodeRole, Outcome, RunMeta, RunRows, ScheduleMeta, SegmentMeta, SlotMeta};
+use chronoseal_results::{FrameRow, NodeRole, Outcome, RunMeta, ScheduleMeta, SeenCycle, SegmentMeta, SlotMeta};
 
 use crate::document::{Bar, BarKind, Lane, Timeline};
 
@@ -56,36 +54,21 @@ fn slot_bars(slot: &SlotMeta, name: &str) -> Vec<Bar> {
     bars
 }
 
-/// One cluster cycle with what arrived and departed at the switch: the first with an attack, else one from the middle of
-/// the run; `None` if nothing was stamped.
+/// One cluster cycle with what arrived and departed at the switch; `None` if that was nothing of a station.
 pub(super) fn seen(
     meta: &RunMeta,
-    (number, segment): (u16, &SegmentMeta),
+    segment: &SegmentMeta,
     schedule: &ScheduleMeta,
-    rows: &RunRows,
+    SeenCycle { number: cycle, rows }: &SeenCycle,
 ) -> Option<Timeline> {
     let cycle_ns = schedule.cycle_ns;
-    if cycle_ns <= 0 {
-        return None;
-    }
-    // A frame of no stream can have been on any segment.
-    let comes_by = |row: &FrameRow| match meta.streams.get(row.stream.index()) {
-        Some(stream) => stream.segments.contains(&number),
-        None => meta.segments.len() == 1,
-    };
-    let is_stamped = |row: &&FrameRow| (row.arrived_at.is_some() || row.departed_at.is_some()) && comes_by(row);
-    let stamped = || rows.frames.iter().filter(is_stamped);
-    let cycles: Vec<i64> = stamped().map(|row| cycle_of(row, cycle_ns)).collect::<BTreeSet<_>>().into_iter().collect();
-    let with_attack = stamped().filter(|row| row.attack.is_some()).map(|row| cycle_of(row, cycle_ns)).min();
-    let cycle = with_attack.or_else(|| cycles.get(cycles.len() / 2).copied())?;
     let origin_ns = cycle * cycle_ns;
-    let rows: Vec<&FrameRow> = stamped().filter(|row| cycle_of(row, cycle_ns) == cycle).collect();
     let mut lanes = Vec::new();
     for node in 0..meta.nodes.len() as u16 {
         let role = meta.nodes[usize::from(node)].role;
         let mut arrivals: Vec<Bar> = Vec::new();
         let mut departures: Vec<Bar> = Vec::new();
-        for row in &rows {
+        for row in rows {
             let frame_ns = frame_time_ns(schedule, row);
             let at = |time: SimTime| time.since_zero().as_ns() - origin_ns;
             let kind = kind_of(row);
@@ -126,11 +109,6 @@ fn from_node(meta: &RunMeta, row: &FrameRow) -> u16 {
         Some(stream) if row.attack.is_none() => stream.sender,
         _ => row.sender.0,
     }
-}
-
-/// The cluster cycle a frame belongs to: that of its slot, else that of its integration cycle.
-fn cycle_of(row: &FrameRow, cycle_ns: i64) -> i64 {
-    row.slot_start.unwrap_or(row.cycle_start).since_zero().as_ns().div_euclid(cycle_ns)
 }
 
 fn kind_of(row: &FrameRow) -> BarKind {

@@ -94,11 +94,12 @@ impl Clock {
     }
 }
 
-/// What processors computed, by node and operation.
+/// What processors computed, by node, each with its operations.
 #[derive(Default)]
-pub(crate) struct Computed(BTreeMap<(NodeId, &'static str), Computations>);
+pub(crate) struct Computed(Vec<Vec<Computations>>);
 
 struct Computations {
+    operation: &'static str,
     len_min: u32,
     len_max: u32,
     durations: Samples,
@@ -106,24 +107,38 @@ struct Computations {
 
 impl Computed {
     pub(crate) fn work(&mut self, row: &WorkRow) {
-        let first = || Computations { len_min: row.len, len_max: row.len, durations: Samples::default() };
-        let known = self.0.entry((row.node, row.operation)).or_insert_with(first);
+        let place = row.node.index();
+        if self.0.len() <= place {
+            self.0.resize_with(place + 1, Vec::new);
+        }
+        let of_node = &mut self.0[place];
+        // Of what a node computes there are few kinds.
+        let known = of_node.iter().position(|known| known.operation == row.operation).unwrap_or_else(|| {
+            let (operation, len) = (row.operation, row.len);
+            of_node.push(Computations { operation, len_min: len, len_max: len, durations: Samples::default() });
+            of_node.len() - 1
+        });
+        let known = &mut of_node[known];
         known.len_min = known.len_min.min(row.len);
         known.len_max = known.len_max.max(row.len);
         known.durations.push(row.duration.as_ns());
     }
 
     pub(crate) fn finish(self, meta: &RunMeta) -> Vec<WorkSummary> {
-        let summary = |((node, operation), known): ((NodeId, &str), Computations)| {
-            Some(WorkSummary {
-                node: meta.node_name(node.0),
-                operation: operation.into(),
-                len_min: known.len_min,
-                len_max: known.len_max,
-                duration: known.durations.spread()?,
-            })
-        };
-        self.0.into_iter().filter_map(summary).collect()
+        let mut summaries = Vec::new();
+        for (node, mut of_node) in (0..).zip(self.0) {
+            of_node.sort_by_key(|known| known.operation);
+            summaries.extend(of_node.into_iter().filter_map(|mut known| {
+                Some(WorkSummary {
+                    node: meta.node_name(node),
+                    operation: known.operation.into(),
+                    len_min: known.len_min,
+                    len_max: known.len_max,
+                    duration: known.durations.spread()?,
+                })
+            }));
+        }
+        summaries
     }
 }
 
@@ -141,7 +156,7 @@ impl Tasks {
     }
 
     pub(crate) fn finish(self, meta: &RunMeta) -> Vec<TaskSummary> {
-        let summary = |(node, (overruns, responses)): (NodeId, (u64, Samples))| TaskSummary {
+        let summary = |(node, (overruns, mut responses)): (NodeId, (u64, Samples))| TaskSummary {
             node: meta.node_name(node.0),
             done: responses.len(),
             overruns,

@@ -9,7 +9,7 @@ use super::nodes::Clocks;
 use super::order::Order;
 use super::ways::Ways;
 use super::{Account, PartSummary, Spread, StreamSummary};
-use crate::{Absence, Distribution, EventRow, FrameRow, HopRow, OnWayRow, Outcome, OwedRow, RunMeta, Samples};
+use crate::{Absence, Distribution, EventRow, FrameRow, HopRow, OnWayRow, OwedRow, RunMeta, Samples};
 
 /// Every stream of a run.
 pub(crate) struct Streams {
@@ -29,7 +29,11 @@ pub(crate) struct Streams {
 
 impl Streams {
     pub(crate) fn new(meta: &RunMeta) -> Self {
-        let stream = |index: usize| Stream { ledger: Ledger::new(meta, index), spreads: Spreads::default() };
+        let stream = |index: usize| {
+            let known = &meta.streams[index];
+            let has_own = known.senders.is_none() && known.receivers.len() > 1;
+            Stream { ledger: Ledger::new(meta, index), spreads: Spreads { has_own, ..Spreads::default() } }
+        };
         let mut tells_counters = vec![false; meta.streams.len()];
         for counters in meta.streams.iter().filter_map(|stream| stream.counters) {
             if let Some(tells) = tells_counters.get_mut(usize::from(counters)) {
@@ -128,13 +132,14 @@ impl Streams {
         }
     }
 
-    pub(crate) fn finish(self, meta: &RunMeta) -> Vec<StreamSummary> {
+    /// What became of each, and how long its frames took.
+    pub(crate) fn finish(self, meta: &RunMeta) -> (Vec<StreamSummary>, Vec<Samples>) {
         let streams = (0..).map(StreamId).zip(self.streams).zip(&meta.streams);
         let (ways, order) = (self.ways.finish(meta), &self.order);
         streams
             .zip(ways)
             .map(|(((id, stream), meta), way)| stream.finish(meta, way, &|at| order.reordered(id, at)))
-            .collect()
+            .unzip()
     }
 }
 
@@ -146,11 +151,8 @@ struct Stream {
 impl Stream {
     fn settle(&mut self, settled: Settled<'_>) {
         self.spreads.settle(settled.ready_ns);
-        let is_accepted = |row: &&FrameRow| matches!(row.outcome, Outcome::Delivered | Outcome::Late);
-        for row in self.ledger.unsettled().iter().filter(is_accepted) {
-            if row.cycle_start.since_zero().as_ns() >= settled.ready_ns {
-                self.spreads.add(row);
-            }
+        for row in self.ledger.unsettled().iter().filter(|row| row.is_accepted_from(settled.ready_ns)) {
+            self.spreads.add(row);
         }
         self.ledger.settle(settled);
     }
@@ -160,22 +162,17 @@ impl Stream {
         meta: &crate::StreamMeta,
         way: Vec<PartSummary>,
         reordered: &dyn Fn(NodeId) -> u64,
-    ) -> StreamSummary {
+    ) -> (StreamSummary, Samples) {
         let Self { ledger, mut spreads } = self;
         let mut receivers = ledger.accounts();
-        if meta.senders.is_none() {
-            for (account, receiver) in receivers.iter_mut().zip(&meta.receivers) {
-                account.reordered = reordered(NodeId(*receiver));
-            }
-        }
-        if meta.senders.is_none() && meta.receivers.len() > 1 {
-            for (account, receiver) in receivers.iter_mut().zip(&meta.receivers) {
-                account.end_to_end = spreads.by_receiver.remove(&NodeId(*receiver)).and_then(Samples::spread);
-            }
+        for (account, receiver) in receivers.iter_mut().zip(&meta.receivers) {
+            account.end_to_end = spreads.by_receiver.get_mut(&NodeId(*receiver)).and_then(Samples::spread);
+            account.reordered = if meta.senders.is_none() { reordered(NodeId(*receiver)) } else { 0 };
         }
         let mut all = if receivers.is_empty() { ledger.of_nobody().clone() } else { Account::default() };
         receivers.iter().for_each(|account| all.add(account));
-        StreamSummary {
+        let (end_to_end, latencies) = spreads.end_to_end.finish();
+        let summary = StreamSummary {
             name: meta.name.clone(),
             class: meta.class.clone(),
             is_judged: meta.is_judged,
@@ -195,12 +192,13 @@ impl Stream {
             discarded: all.discarded,
             allowances: meta.allowances.clone(),
             receivers,
-            end_to_end: spreads.end_to_end.spread(),
+            end_to_end,
             way,
-            residence: spreads.residence.spread(),
-            tx: spreads.tx.spread(),
-            rx: spreads.rx.spread(),
-        }
+            residence: spreads.residence.finish().0,
+            tx: spreads.tx.finish().0,
+            rx: spreads.rx.finish().0,
+        };
+        (summary, latencies)
     }
 }
 
@@ -218,14 +216,15 @@ impl Divided {
         samples.push((to - from).as_ns());
     }
 
-    fn spread(self) -> Spread {
-        let Self { stall_free, stalled: mut all } = self;
+    /// Their spread, and all of them.
+    fn finish(self) -> (Spread, Samples) {
+        let Self { mut stall_free, stalled: mut all } = self;
         if all.is_empty() {
             let all: Option<Distribution> = stall_free.spread();
-            return Spread { all, stall_free: all };
+            return (Spread { all, stall_free: all }, stall_free);
         }
         all.extend(&stall_free);
-        Spread { all: all.spread(), stall_free: stall_free.spread() }
+        (Spread { all: all.spread(), stall_free: stall_free.spread() }, all)
     }
 }
 
@@ -239,7 +238,9 @@ struct Spreads {
     residence: Divided,
     tx: Divided,
     rx: Divided,
-    /// Of each receiver `[ns]`.
+    /// Receivers have figures of their own: there are several, and they are told apart.
+    has_own: bool,
+    /// Of each receiver, if so `[ns]`.
     by_receiver: BTreeMap<NodeId, Samples>,
 }
 
@@ -247,7 +248,7 @@ impl Spreads {
     /// What comes from now on is settled later. What came before start-up was over does not count.
     fn settle(&mut self, ready_ns: i64) {
         if ready_ns > self.ready_ns {
-            *self = Self::default();
+            *self = Self { has_own: self.has_own, ..Self::default() };
         }
         self.ready_ns = ready_ns;
         self.arrived.rotate_left(1);
@@ -256,7 +257,7 @@ impl Spreads {
 
     fn add(&mut self, row: &FrameRow) {
         self.end_to_end.push(row.due_at, row.accepted_at, row.stalled);
-        if let Some(latency) = row.latency() {
+        if let Some(latency) = row.latency().filter(|_| self.has_own) {
             self.by_receiver.entry(row.at).or_default().push(latency.as_ns());
         }
         self.residence.push(row.arrived_at, row.departed_at, row.stalled);

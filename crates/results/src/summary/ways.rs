@@ -1,7 +1,5 @@
 //! Where on its way a frame spends its time, for streams that cross several segments.
 
-use std::collections::BTreeMap;
-
 use chronoseal_core::{NodeId, SimTime, StreamId};
 
 use super::PartSummary;
@@ -10,8 +8,11 @@ use crate::{FrameRow, HopRow, RunMeta, Samples};
 /// More transmissions than any way has; origins that lead in a circle end here.
 const TRANSMISSIONS_MAX: usize = 64;
 
-/// Where frames ended, by stream, receiver and time of sending.
-type Ends = BTreeMap<(StreamId, NodeId, Option<SimTime>), FrameRow>;
+/// A frame at its receiver: stream, receiver and time of sending.
+type Key = (StreamId, NodeId, Option<SimTime>);
+
+/// Where frames ended: when each was due, and when it was accepted.
+type End = (Key, Option<SimTime>, Option<SimTime>);
 
 /// Where a frame is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,9 +28,9 @@ pub(super) struct Ways {
     found: Vec<Vec<(Place, Samples)>>,
     ready_ns: Vec<i64>,
     /// Transmissions of the time that is not settled, and of the two before.
-    hops: [BTreeMap<(u64, NodeId), HopRow>; 3],
+    hops: [Vec<HopRow>; 3],
     /// Where frames ended, of the same times.
-    ends: [Ends; 3],
+    ends: [Vec<End>; 3],
     /// The last transmissions of ways, in order, of the time that is not settled and of that before.
     last: [Vec<HopRow>; 2],
     /// By stream: it has transmissions.
@@ -56,13 +57,13 @@ impl Ways {
                 self.last[1].push(row.clone());
             }
         }
-        self.hops[2].insert((row.frame, row.to), row.clone());
+        self.hops[2].push(row.clone());
     }
 
     /// Takes in where a frame ended.
     pub(super) fn frame(&mut self, row: &FrameRow) {
         if self.has_hops.get(row.stream.index()) == Some(&true) {
-            self.ends[2].insert((row.stream, row.at, row.sent_at), *row);
+            self.ends[2].push(((row.stream, row.at, row.sent_at), row.due_at, row.accepted_at));
         }
     }
 
@@ -74,6 +75,9 @@ impl Ways {
             }
             *known = *ready;
         }
+        // Of several with one key the last one counts.
+        self.hops[2].sort_by_key(hop_key);
+        self.ends[2].sort_by_key(|(key, ..)| *key);
         let mut last = std::mem::take(&mut self.last[0]);
         if is_over {
             last.append(&mut self.last[1]);
@@ -93,7 +97,8 @@ impl Ways {
         if sent_at.is_none_or(|at| at.since_zero().as_ns() < self.ready_ns[stream]) {
             return;
         }
-        let end = self.ends.iter().rev().find_map(|ends| ends.get(&(last.stream, last.to, sent_at)));
+        let key = (last.stream, last.to, sent_at);
+        let end = self.ends.iter().rev().find_map(|ends| last_of(ends, &key, |(key, ..)| *key));
         for (place, ns) in times(&way, end) {
             let samples = &mut self.found[stream];
             match samples.iter_mut().find(|(known, _)| *known == place) {
@@ -104,7 +109,7 @@ impl Ways {
     }
 
     fn hop_at(&self, key: (u64, NodeId)) -> Option<&HopRow> {
-        self.hops.iter().rev().find_map(|hops| hops.get(&key))
+        self.hops.iter().rev().find_map(|hops| last_of(hops, &key, hop_key))
     }
 
     /// The transmissions that led to `last`, the first of them by `sender`; `None` if one is not known.
@@ -130,7 +135,7 @@ impl Ways {
             Place::Segment(segment) => meta.segment_name(segment),
         };
         let summed_up = |parts: Vec<(Place, Samples)>| {
-            let spreads = parts.into_iter().filter_map(|(place, samples)| Some((name(place), samples.spread()?)));
+            let spreads = parts.into_iter().filter_map(|(place, mut samples)| Some((name(place), samples.spread()?)));
             let parts = spreads.map(|(name, time)| PartSummary { name, time });
             // A sender or a receiver that computes nothing is no part of a way.
             parts.filter(|part| part.time.max_ns > 0).collect()
@@ -139,12 +144,23 @@ impl Ways {
     }
 }
 
+fn hop_key(hop: &HopRow) -> (u64, NodeId) {
+    (hop.frame, hop.to)
+}
+
+/// The last row with a key among rows in the order of their keys.
+fn last_of<'r, R, K: Ord>(rows: &'r [R], key: &K, key_of: impl Fn(&R) -> K) -> Option<&'r R> {
+    let behind = rows.partition_point(|row| key_of(row) <= *key);
+    rows[..behind].last().filter(|row| key_of(row) == *key)
+}
+
 /// What passed in the sender, in each segment, in each node between two segments and in the receiver `[ns]`.
-fn times(way: &[&HopRow], end: Option<&FrameRow>) -> Vec<(Place, i64)> {
+fn times(way: &[&HopRow], end: Option<&End>) -> Vec<(Place, i64)> {
     let between = |from: Option<SimTime>, to: Option<SimTime>| from.zip(to).map(|(from, to)| (to - from).as_ns());
     let (Some(first), Some(last)) = (way.first(), way.last()) else { return Vec::new() };
-    let sender = end.and_then(|end| between(end.due_at, first.sent_at)).map(|ns| (Place::Node(first.from), ns));
-    let receiver = end.and_then(|end| between(last.received_at, end.accepted_at)).map(|ns| (Place::Node(last.to), ns));
+    let sender = end.and_then(|(_, due_at, _)| between(*due_at, first.sent_at)).map(|ns| (Place::Node(first.from), ns));
+    let receiver = end.and_then(|(.., accepted_at)| between(last.received_at, *accepted_at));
+    let receiver = receiver.map(|ns| (Place::Node(last.to), ns));
     let mut times = Vec::from_iter(sender);
     for (index, hop) in way.iter().enumerate() {
         let waited = index.checked_sub(1).and_then(|before| between(way[before].received_at, hop.sent_at));

@@ -1,84 +1,97 @@
 //! Rows to a Parquet file.
 
-use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::file::writer::SerializedFileWriter;
 
 use super::Table;
 use super::cells::{Cells, schema};
-use super::columns::{Cell, Head};
 use crate::RunMeta;
 use crate::disk::{Disk, DiskFile};
 use crate::store::{SCHEMA_VERSION, StoreError, StoredFile};
 
-/// Rows of one group of a file.
-const GROUP_ROWS: usize = 1_048_576;
-/// Cells handed to a column at a time; bounds the memory of a long run.
-const BATCH_ROWS: usize = 65_536;
+/// Rows of one group of a file. So many wait in memory.
+const GROUP_ROWS: usize = 65_536;
 
-impl<R> Table<R> {
+/// A table that is being written.
+pub(crate) struct TableWriter<R: 'static> {
+    table: &'static Table<R>,
+    path: PathBuf,
+    file: SerializedFileWriter<Box<dyn DiskFile>>,
+    /// Those of the next group.
+    rows: Vec<R>,
+    written: u64,
+}
+
+impl<R: Clone> Table<R> {
+    /// Begins this table's file in `folder`.
+    pub(crate) fn begin(
+        &'static self,
+        disk: &dyn Disk,
+        folder: &Path,
+        meta: &RunMeta,
+    ) -> Result<TableWriter<R>, StoreError> {
+        let path = folder.join(self.file);
+        let file = disk.create(&path).map_err(|source| StoreError::write(&path, source))?;
+        let file = schema(&self.heads())
+            .and_then(|schema| SerializedFileWriter::new(file, schema, Arc::new(properties(meta))))
+            .map_err(|source| StoreError::table_write(&path, source))?;
+        Ok(TableWriter { table: self, path, file, rows: Vec::new(), written: 0 })
+    }
+
     /// Writes `rows` to this table's file in `folder`.
     pub(crate) fn write(
-        &self,
+        &'static self,
         disk: &dyn Disk,
         folder: &Path,
         meta: &RunMeta,
         rows: &[R],
     ) -> Result<StoredFile, StoreError> {
-        let cell = |column: usize, row: usize| (self.columns[column].get)(&rows[row], meta);
-        write(disk, &folder.join(self.file), meta, &self.heads(), rows.len(), &cell)?;
-        Ok(StoredFile { name: self.file.into(), rows: rows.len() as u64 })
+        let mut writer = self.begin(disk, folder, meta)?;
+        rows.iter().try_for_each(|row| writer.push(meta, row))?;
+        writer.finish(meta)
     }
 }
 
-/// Writes a table; `cell` gives what is in a column, by its place, and a row.
-fn write<'a>(
-    disk: &dyn Disk,
-    path: &Path,
-    meta: &RunMeta,
-    heads: &[Head],
-    rows: usize,
-    cell: &dyn Fn(usize, usize) -> Cell<'a>,
-) -> Result<(), StoreError> {
-    let refused = |source| StoreError::write(path, source);
-    let table_error = |source| StoreError::table_write(path, source);
-    let file = disk.create(path).map_err(refused)?;
-    let schema = schema(heads).map_err(table_error)?;
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties(meta))).map_err(table_error)?;
-    for first in (0..rows).step_by(GROUP_ROWS) {
-        let group = writer.next_row_group().map_err(table_error)?;
-        write_group(group, heads, first..rows.min(first + GROUP_ROWS), cell).map_err(table_error)?;
+impl<R: Clone> TableWriter<R> {
+    pub(crate) fn push(&mut self, meta: &RunMeta, row: &R) -> Result<(), StoreError> {
+        self.rows.push(row.clone());
+        if self.rows.len() < GROUP_ROWS { Ok(()) } else { self.write_group(meta) }
     }
-    writer.finish().map_err(table_error)?;
-    writer.inner_mut().sync().map_err(refused)
-}
 
-fn write_group<'a>(
-    mut group: SerializedRowGroupWriter<'_, Box<dyn DiskFile>>,
-    heads: &[Head],
-    rows: Range<usize>,
-    cell: &dyn Fn(usize, usize) -> Cell<'a>,
-) -> Result<(), ParquetError> {
-    let mut place = 0;
-    while let Some(mut column) = group.next_column()? {
-        let mut cells = Cells::new(heads[place].kind);
-        for first in rows.clone().step_by(BATCH_ROWS) {
-            cells.clear();
-            for row in first..rows.end.min(first + BATCH_ROWS) {
-                cells.push(cell(place, row));
-            }
-            cells.write(&mut column)?;
+    fn write_group(&mut self, meta: &RunMeta) -> Result<(), StoreError> {
+        self.try_write_group(meta).map_err(|source| StoreError::table_write(&self.path, source))?;
+        self.written += self.rows.len() as u64;
+        self.rows.clear();
+        Ok(())
+    }
+
+    fn try_write_group(&mut self, meta: &RunMeta) -> Result<(), ParquetError> {
+        let mut group = self.file.next_row_group()?;
+        let mut columns = self.table.columns.iter();
+        while let (Some(mut writer), Some(column)) = (group.next_column()?, columns.next()) {
+            let mut cells = Cells::new(column.head.kind);
+            self.rows.iter().for_each(|row| cells.push((column.get)(row, meta)));
+            cells.write(&mut writer)?;
+            writer.close()?;
         }
-        column.close()?;
-        place += 1;
+        group.close().map(drop)
     }
-    group.close().map(drop)
+
+    /// Writes what is left, and waits until all of it is on the disk.
+    pub(crate) fn finish(mut self, meta: &RunMeta) -> Result<StoredFile, StoreError> {
+        if !self.rows.is_empty() {
+            self.write_group(meta)?;
+        }
+        self.file.finish().map_err(|source| StoreError::table_write(&self.path, source))?;
+        self.file.inner_mut().sync().map_err(|source| StoreError::write(&self.path, source))?;
+        Ok(StoredFile { name: self.table.file.into(), rows: self.written })
+    }
 }
 
 fn properties(meta: &RunMeta) -> WriterProperties {

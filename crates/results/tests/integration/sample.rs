@@ -162,7 +162,7 @@ pub(crate) fn rows(cycles: i64) -> RunRows {
             series(0, "busy", "ns", None, &[16]),
         ],
         interrupted: false,
-        is_counted_only: false,
+        figures: None,
         owed: Vec::new(),
         on_way: Vec::new(),
         absences: Vec::new(),

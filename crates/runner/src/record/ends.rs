@@ -8,7 +8,7 @@ use chronoseal_sim::FrameContext;
 use super::{Follow, Recorder, Untold, sender};
 use crate::messages::Begun;
 
-impl<W: Follow> Recorder<'_, W> {
+impl<W: Follow> Recorder<'_, '_, W> {
     /// A row for each message of which a receiver still waits for the rest.
     pub(super) fn half_received(&mut self) {
         for ((stream, node), Begun { label, bytes, sequence }) in std::mem::take(&mut self.messages).into_open() {

@@ -42,6 +42,11 @@ impl Handed {
         }
     }
 
+    /// When the oldest frame was handed over that may be under way.
+    pub(super) fn oldest(&self) -> Option<SimTime> {
+        self.0.values().filter_map(|known| known.times.front()).min().copied()
+    }
+
     /// Frames that were never seen again: stream, receiver, which one, and when it was handed over.
     pub(super) fn open(&self, plan: &Plan) -> Vec<(StreamId, NodeId, u64, SimTime)> {
         let mut open = Vec::new();

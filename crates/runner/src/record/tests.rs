@@ -47,12 +47,12 @@ impl Observer for Last {
 }
 
 /// A new recorder that keeps all.
-fn recorder<'p>(prepared: &Prepared<'p>, capture: bool) -> Recorder<'p> {
-    Recorder::new(prepared, &crate::describe(prepared, Engine::Sim), Keep::All { capture }, ())
+fn recorder<'p>(prepared: &Prepared<'p>, capture: bool) -> Recorder<'p, 'p> {
+    Recorder::new(prepared, &crate::describe(prepared, Engine::Sim), Keep::All, capture, ())
 }
 
 /// What a recorder has when the run is over.
-fn finished(recorder: Recorder<'_>, plan: &Plan) -> RunRows {
+fn finished(recorder: Recorder<'_, '_>, plan: &Plan) -> RunRows {
     recorder.finish(plan, &Topology::new(), true).1
 }
 

@@ -67,7 +67,7 @@ pub fn simulate_traced(
     let tracer = Tracer::new(prepared, window, Rc::clone(&full));
     let mut go_on = |at: SimTime| full.get().is_none() && keep_going(at);
     let watchers = (Divider::new(prepared), tracer);
-    let (mut run, (divider, tracer)) = simulate_watched(prepared, Keep::All { capture }, watchers, &mut go_on)?;
+    let (mut run, (divider, tracer)) = simulate_watched(prepared, (Keep::All, capture), watchers, &mut go_on)?;
     divider.finish(&mut run);
     let too_long =
         |reached: SimTime| TraceError::TooLong { from: window.from.since_zero(), reached: reached.since_zero() };

@@ -49,8 +49,9 @@ pub(crate) struct Open<'p> {
     missing: Vec<FrameRow>,
     /// Accepted frames whose deadline is about when the next one is accepted.
     unjudged: Vec<FrameRow>,
-    /// Frames that a gateway lost when it started anew: stream, number as far as its bytes tell it, when its hop began, which gateway.
-    in_vain: Vec<(StreamId, u64, SimTime, NodeId)>,
+    /// Frames that a gateway lost when it started anew: with the number as far as their bytes tell it, when their hop began, and which
+    /// gateway.
+    in_vain: Vec<(Begun, NodeId)>,
     /// Who kept back frames of a stream.
     keepers: BTreeSet<(StreamId, NodeId)>,
     pub(crate) owed: Vec<OwedRow>,
@@ -133,7 +134,7 @@ impl<'p> Open<'p> {
     /// A gateway that started anew has lost a frame.
     pub(crate) fn take_in_vain(&mut self, stream: StreamId, sequence: Option<u64>, sent_at: SimTime, node: NodeId) {
         if self.ways.is_relayed(stream) {
-            self.in_vain.push((stream, sequence.unwrap_or_default(), sent_at, node));
+            self.in_vain.push(((stream, sequence, sent_at), node));
         }
     }
 
@@ -156,6 +157,11 @@ impl<'p> Open<'p> {
         &self.hops.rows[self.hops.settling(is_over)]
     }
 
+    /// When the oldest frame began of which it is not known what became of it everywhere, or was not long ago.
+    pub(crate) fn oldest(&self) -> Option<SimTime> {
+        self.open.values().min().copied()
+    }
+
     /// Rows that came since a span was over.
     pub(crate) fn fresh(&self) -> usize {
         self.single.fresh() + self.told.fresh() + self.hops.fresh()
@@ -167,8 +173,8 @@ impl<'p> Open<'p> {
     }
 
     /// A span is over: the frames of the span before that have ended, with when each was due and whether it was late. When the run is
-    /// over all.
-    pub(crate) fn settle(&mut self, now: SimTime, is_over: bool) -> Vec<FrameRow> {
+    /// over all. Frames that left their senders from `oldest` on may be under way.
+    pub(crate) fn settle(&mut self, now: SimTime, oldest: SimTime, is_over: bool) -> Vec<FrameRow> {
         for row in std::mem::take(&mut self.refused) {
             self.frame(row);
         }
@@ -187,7 +193,7 @@ impl<'p> Open<'p> {
         }
         self.removed.leave_out(&mut rows);
         let [keep_from, _] = self.over;
-        self.dues.forget(keep_from);
+        self.dues.forget(keep_from.min(oldest));
         self.over = [self.over[1], now];
         rows
     }
@@ -199,7 +205,7 @@ impl<'p> Open<'p> {
         std::mem::take(&mut rows.frames).into_iter().for_each(|row| self.frame(row));
         self.hops.rows = std::mem::take(&mut rows.hops);
         self.on_way = std::mem::take(&mut rows.on_way);
-        rows.frames = self.settle(self.last, true);
+        rows.frames = self.settle(self.last, self.last, true);
         rows.absences = self.absences();
         (rows.hops, rows.on_way) = (self.hops.rows, self.on_way);
     }
@@ -311,7 +317,7 @@ impl<'p> Open<'p> {
         for row in rows.iter_mut() {
             row.sequence = as_sent(row.sequence);
         }
-        rows.sort_by_key(|row| (row.sent_at.or(row.arrived_at).unwrap_or(row.cycle_start), row.stream));
+        rows.sort_by_cached_key(|row| (row.sent_at.or(row.arrived_at).unwrap_or(row.cycle_start), row.stream));
     }
 
     /// A row for each frame that is open when the run is over, at each receiver where it has not ended.
@@ -375,7 +381,11 @@ impl<'p> Open<'p> {
         };
         let of_hop = |hop: &HopRow| Some((self.number(hop.stream, hop.sequence, hop.sent_at?), hop.to));
         let came = self.hops.rows.iter().filter(at_gateway).filter(before).filter_map(of_hop);
-        let in_vain = self.in_vain.iter().map(|(stream, low, at, node)| (self.number(*stream, *low, *at), *node));
+        let of_begun = |((stream, low, at), node): &(Begun, NodeId)| match low {
+            Some(low) => Some((self.number(*stream, *low, *at), *node)),
+            None => Some(((*stream, self.sent.nearest(*stream, *at)?), *node)),
+        };
+        let in_vain = self.in_vain.iter().filter_map(of_begun);
         came.chain(in_vain).map(|((stream, number), node)| (stream, number, node)).collect()
     }
 
