@@ -229,12 +229,25 @@ impl OwnProtection {
 pub struct Sockets {
     /// The address of its interface.
     pub address: ipv4::Address,
-    /// The groups whose messages it gets.
-    pub groups: Vec<ipv4::Address>,
+    /// The streams that it sends or gets in datagrams.
+    pub datagrams: Vec<Datagrams>,
     /// The longest packet, its header included `[byte]`.
     pub mtu: u32,
     /// The streams that it sends or gets over a connection.
     pub connections: Vec<Connection>,
+}
+
+/// One end of a stream that travels in datagrams.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Datagrams {
+    /// Which stream.
+    pub stream: StreamId,
+    /// This end sends.
+    pub sends: bool,
+    /// Who sends it.
+    pub sender: NodeId,
+    /// Who is at the other end: all receivers, or the sender.
+    pub peers: Vec<NodeId>,
 }
 
 /// One end of a connection that carries a stream to one of its receivers.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use chronoseal_console::Format;
+use chronoseal_console::input::ScenarioFile;
 use chronoseal_console::study::StudyRun;
 
 use crate::commands::run::WindowArgument;
@@ -63,6 +64,12 @@ pub(crate) enum Command {
     Middleware(crate::commands::middleware::Middleware),
     /// Look at V2X certificates, messages, trust lists and captures
     V2x(crate::commands::v2x::V2x),
+    /// Run a scenario over several hosts, on each of which an agent waits (by the program chronoseal-testbed)
+    #[command(disable_help_flag = true)]
+    Controller(Words),
+    /// Make the certificates of agents and controllers (by the program chronoseal-testbed)
+    #[command(disable_help_flag = true)]
+    Ca(Words),
     /// Serve a V2X station's security services (by the program chronoseal-v2x)
     #[command(disable_help_flag = true)]
     Vss(Words),
@@ -77,9 +84,11 @@ Examples:
   chronoseal schema > scenario.schema.json     then point your editor at it
   chronoseal schema check                      the shape of `check --format json`")]
     Schema(Schema),
-    /// One end system of a live run; started by the controller, not by people
-    #[command(hide = true)]
-    Agent,
+    /// Take part in runs over several hosts (by the program chronoseal-testbed)
+    ///
+    /// With nothing behind it: one end system of a live run, which the program starts by itself.
+    #[command(disable_help_flag = true)]
+    Agent(Words),
 }
 
 #[derive(Args, Debug)]
@@ -102,28 +111,7 @@ pub(crate) enum SchemaOf {
 #[derive(Args, Debug)]
 pub(crate) struct Words {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    _words: Vec<std::ffi::OsString>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ScenarioFile {
-    /// Scenario file, TOML or JSON
-    pub(crate) file: PathBuf,
-    /// Set one value of the scenario, such as `duration=5s` or `streams.wheel.protection=sha256-16`; `PATH=@FILE` sets a table that
-    /// stands in a file
-    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_and_value)]
-    pub(crate) sets: Vec<(String, String)>,
-}
-
-pub(crate) fn path_and_value(text: &str) -> Result<(String, String), String> {
-    let (path, value) = text.split_once('=').ok_or("write PATH=VALUE, for example duration=5s")?;
-    let (path, value) = (path.trim().to_owned(), value.trim());
-    let Some(file) = value.strip_prefix('@') else { return Ok((path, value.to_owned())) };
-    match std::fs::read_to_string(file) {
-        // A line end says that this is a table as it stands in a file, even if it has one line.
-        Ok(table) => Ok((path, table + "\n")),
-        Err(error) => Err(format!("cannot read `{file}`: {error}; write a text that begins with @ in quotes")),
-    }
+    pub(crate) words: Vec<std::ffi::OsString>,
 }
 
 #[derive(Args, Debug)]

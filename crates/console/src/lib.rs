@@ -3,7 +3,9 @@
 //! It holds no command: those are in `cli` and `v2x-cli`.
 
 pub mod files;
+pub mod input;
 mod printer;
+mod run;
 pub mod study;
 
 use std::process::ExitCode;
@@ -12,6 +14,7 @@ use clap::ValueEnum;
 
 pub use chronoseal_report::Status;
 pub use printer::Printer;
+pub use run::{PAGE, run_json};
 
 /// How data is written to standard output.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]

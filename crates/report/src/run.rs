@@ -53,8 +53,10 @@ fn sections_below(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Vec<S
     }
     sections.push(clocks(meta, summary));
     sections.push(processor_time(meta, summary));
-    if meta.engine == Engine::Live {
-        sections.push(emulator(summary, rows));
+    match meta.engine {
+        Engine::Live if meta.hosts.is_empty() => sections.push(emulator(summary, rows)),
+        Engine::Live => sections.push(hosts(meta)),
+        Engine::Sim => {}
     }
     sections
 }
@@ -193,6 +195,17 @@ fn emulator(summary: &RunSummary, rows: &RunRows) -> Section {
         section = section.with(Block::Chart(chart));
     }
     section
+}
+
+fn hosts(meta: &RunMeta) -> Section {
+    Section::new("Hosts")
+        .with(Block::Text(
+            "Each node ran on the host of an agent, and messages crossed the network between these hosts, of which nothing was \
+             emulated. Times are those of the controller's clock: an agent's clock was compared with it before, during and after the \
+             run. A latency between two agents may be wrong by the uncertainties of both together."
+                .into(),
+        ))
+        .with(Block::Table(tables::hosts(meta)))
 }
 
 fn environment(meta: &RunMeta) -> Vec<(String, String)> {

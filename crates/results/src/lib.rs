@@ -32,8 +32,8 @@ pub use figures::{FrameFigures, SeenCycle, Stopped};
 pub use fold::{Fold, summarise};
 pub use group::{ChangeMeta, ChangeSummary, GroupMeta, GroupSummary, KeySummary};
 pub use meta::{
-    Allowance, BoundMeta, ClockDomainMeta, EndMeta, Engine, Fact, FileMeta, LinkMeta, NodeMeta, NodeRole, ProgramMeta,
-    RunMeta, ScheduleMeta, SegmentMeta, SlotMeta, StreamMeta, TaskMeta,
+    Allowance, BoundMeta, ClockDomainMeta, EndMeta, Engine, Fact, FileMeta, HostClock, HostMeta, LinkMeta, NodeMeta,
+    NodeRole, ProgramMeta, RunMeta, ScheduleMeta, SegmentMeta, SlotMeta, StreamMeta, TaskMeta,
 };
 pub use rows::{
     Absence, CaptureRow, Direction, EventRow, FrameRow, HopRow, OnWayRow, Outcome, OwedRow, ReleaseRow, RunRows,

@@ -53,6 +53,12 @@ pub struct RunMeta {
     /// What of a live run broke down in the middle, in words: what was lost with it nobody can judge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
+    /// Where the nodes of a run over several hosts were; empty for a run on one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostMeta>,
+    /// Why something of the run could not be judged, each as a clause. What can be judged is all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unchecked: Vec<String>,
     /// Fingerprint of the event trace, hexadecimal; simulated runs only.
     pub fingerprint: Option<String>,
     /// Nodes by identifier: stations, attackers, switch.
@@ -90,6 +96,35 @@ pub struct ProgramMeta {
     /// The most that each of its processes had in memory, in sum `[byte]`; `None` if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
+}
+
+/// The host of a node, in a run over several.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct HostMeta {
+    /// The node: index into [`RunMeta::nodes`].
+    pub node: u16,
+    /// The agent there, as its certificate names it.
+    pub agent: String,
+    /// Where the controller reached it: address and port.
+    pub control: String,
+    /// The address from which it sent and at which it got messages.
+    pub data: String,
+    /// Of the host: kernel, scheduling.
+    pub facts: Vec<Fact>,
+    /// Its clock; `None` if it was not compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<HostClock>,
+}
+
+/// A host's clock against the controller's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct HostClock {
+    /// How much more it showed when the run began `[ns]`.
+    pub offset_ns: i64,
+    /// How much faster it ran, on average `[1e-9]`.
+    pub drift_ppb: i64,
+    /// What this may be wrong by, at any time of the run `[ns]`.
+    pub uncertainty_ns: i64,
 }
 
 /// A file that a scenario refers to.
@@ -437,6 +472,8 @@ impl RunMeta {
             started: None,
             interrupted: false,
             lost: None,
+            hosts: Vec::new(),
+            unchecked: Vec::new(),
             fingerprint: None,
             nodes: Vec::new(),
             streams: Vec::new(),

@@ -88,6 +88,15 @@ pub enum MeasureError {
         /// CAN segments of the scenario.
         buses: usize,
     },
+    /// What a run over several hosts does not have.
+    #[error(
+        "{what}, and a run over several hosts has stations that speak UDP and TCP and nothing else; run it on one host: \
+         chronoseal run FILE --engine live"
+    )]
+    NotRemote {
+        /// What it has, with its name.
+        what: String,
+    },
     /// A part of the network cannot be made.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -177,11 +186,9 @@ pub fn measure(
     // A node that computes for its slots gets a head start; a bus has no slots.
     let has_slots = plan.segment_ids().any(|segment| prepared.schedule(segment).is_some());
     let lead = if has_slots { LEAD } else { Duration::ZERO };
-    let node_config = NodeConfig { texts, lead_ps: lead.as_ps() };
-    let node_config = serde_json::to_vec(&node_config).expect("texts can be written as JSON");
-
     let carriers = Carriers::new(prepared, options)?;
-    let mut config = LiveConfig::new(agents(prepared, &carriers, options.placement), node_config, plan.duration);
+    let agents = agents(prepared, &|node, segment| carriers.port(node, segment), options.placement);
+    let mut config = LiveConfig::new(agents, node_config(texts, lead), plan.duration);
     config.guests = carriers.guests.iter().map(|(guest, _)| guest.clone()).collect();
     config.capture = options.capture;
     config.fifo = !options.no_fifo;
@@ -216,8 +223,7 @@ pub fn measure(
     let mut rows = outcome.rows;
     // What is worked out once for all of them says nothing of what one of them would have to compute.
     rows.work.retain(|row| shared.binary_search(&row.node).is_err());
-    Open::new(prepared).settle_all(&mut rows);
-    mark_held_up(&mut rows);
+    settle(prepared, &mut rows);
     let describers = prepared.describers();
     rows.captures.retain(|row| {
         let segment = SegmentId(row.segment);
@@ -237,6 +243,20 @@ pub fn measure(
         rows.segments.extend(facts::series(id, topology.series_of(id.0), traffic.strangers(id)));
     }
     Ok(Run::new(meta, rows))
+}
+
+/// What an agent makes its node from.
+///
+/// # Panics
+/// If `texts` cannot be written as JSON.
+pub(crate) fn node_config(texts: &impl Serialize, lead: Duration) -> Vec<u8> {
+    serde_json::to_vec(&NodeConfig { texts, lead_ps: lead.as_ps() }).expect("texts can be written as JSON")
+}
+
+/// Judges the rows that agents and emulator left.
+pub(crate) fn settle(prepared: &Prepared<'_>, rows: &mut RunRows) {
+    Open::new(prepared).settle_all(rows);
+    mark_held_up(rows);
 }
 
 /// A frame that was due while its sender was kept from its processor waited for the host, and was sent after that.
@@ -296,19 +316,15 @@ impl<'p> Carriers<'p> {
     fn port(&self, node: NodeId, segment: SegmentId) -> PortLink {
         let kind = self.prepared.kind(segment);
         let socket = |sockets: Sockets| {
-            let Sockets { address, groups, mtu, connections } = sockets;
-            let end = |connection: &Connection| ConnectionEnd {
-                stream: connection.stream.0,
-                peer: virtual_link::station_ip(connection.peer),
-                sends: connection.sends,
-                message_len: connection.message_len,
-            };
+            let Sockets { address, datagrams, mtu, connections } = sockets;
+            let end = |connection: &Connection| connection_end(connection, virtual_link::station_ip(connection.peer));
+            let heard = datagrams.iter().filter(|end| !end.sends);
             let others = self.prepared.plan().node_ids().filter(|other| *other != node);
             let on_it = others.filter(|other| self.prepared.attachment(*other, segment).is_some());
             let neighbour = |node| (virtual_link::station_ip(node), virtual_link::station_address(node).0);
             PortLink::Socket(SocketLink {
                 address,
-                groups,
+                groups: heard.map(|end| virtual_link::stream_ip(end.stream)).collect(),
                 port: udp::PORT_TEST_BED,
                 mtu,
                 hardware: virtual_link::station_address(node).0,
@@ -323,6 +339,12 @@ impl<'p> Carriers<'p> {
             (LiveLink::Bus, Some(interface)) => PortLink::CanInterface(interface.clone()),
         }
     }
+}
+
+/// The end of a connection whose other end is at an address.
+pub(crate) fn connection_end(connection: &Connection, peer: [u8; 4]) -> ConnectionEnd {
+    let Connection { stream, sends, message_len, .. } = *connection;
+    ConnectionEnd { stream: stream.0, peer, sends, message_len }
 }
 
 /// The life of an agent process, for binaries whose [`LiveOptions::agent_command`] ends up in them. `plan_of` makes the plan of
@@ -356,7 +378,12 @@ fn build(plan: &Plan, kinds: Kinds, lead: Duration, ids: &[NodeId]) -> Result<Ve
     ids.iter().map(node).collect()
 }
 
-fn agents(prepared: &Prepared<'_>, carriers: &Carriers<'_>, placement: Option<Placement>) -> Vec<AgentConfig> {
+/// Every node that is a process, or a part of one, its ports as `port` says.
+pub(crate) fn agents(
+    prepared: &Prepared<'_>,
+    port: &dyn Fn(NodeId, SegmentId) -> PortLink,
+    placement: Option<Placement>,
+) -> Vec<AgentConfig> {
     let plan = prepared.plan();
     // What others wrote may compute without end, so it stays off the emulator's processor unless it is wanted there.
     let cpus = chronoseal_testbed::cpus_of_programs(placement);
@@ -373,7 +400,7 @@ fn agents(prepared: &Prepared<'_>, carriers: &Carriers<'_>, placement: Option<Pl
                     LiveHome::Aside => Home::Aside,
                     LiveHome::Shared => Home::Shared,
                 },
-                ports: prepared.attachments(id).iter().map(|(_, segment)| carriers.port(id, *segment)).collect(),
+                ports: prepared.attachments(id).iter().map(|(_, segment)| port(id, *segment)).collect(),
                 program: plan.nodes.get(id.index()).and_then(|node| node.program.as_ref()).map(|program| Program {
                     command: program.command.clone(),
                     from_ps: program.from.as_ps(),

@@ -24,7 +24,7 @@ pub fn describe(prepared: &Prepared<'_>, engine: Engine) -> RunMeta {
             .collect(),
         duration_ns: plan.duration.as_ns(),
         versions: versions(),
-        commit: env!("CHRONOSEAL_COMMIT").into(),
+        commit: commit().into(),
         nodes: nodes(plan),
         streams: streams(prepared),
         segments: plan.segment_ids().map(|segment| facts::segment(prepared, segment)).collect(),
@@ -48,6 +48,11 @@ pub fn describe(prepared: &Prepared<'_>, engine: Engine) -> RunMeta {
         }),
         ..RunMeta::new(plan.name.clone(), engine, plan.seed)
     }
+}
+
+/// The commit that this program was built from; empty if unknown.
+pub const fn commit() -> &'static str {
+    env!("CHRONOSEAL_COMMIT")
 }
 
 /// Of this program and its compiler.

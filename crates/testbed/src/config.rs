@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::can::{Guest, GuestKind};
 use crate::error::LiveError;
+use crate::host_link::HostLink;
 use crate::socket::SocketLink;
 
 /// A live run.
@@ -114,6 +115,9 @@ pub enum PortLink {
     /// Messages of UDP through a socket of the kernel, over a TAP interface in a network namespace of the agent's own. Its other end is
     /// at the medium.
     Socket(SocketLink),
+    /// Messages of UDP and TCP through the host's own network, to stations on other hosts. There is no medium: a run with such ports is
+    /// made of a [`crate::Worker`] on each host.
+    Host(HostLink),
     /// CAN frames, in the layout of [`chronoseal_wire::can::layout`], over a socket pair to the medium: no namespace, no
     /// interface, no privilege.
     Pair,
@@ -234,6 +238,9 @@ impl LiveConfig {
         if agent.program.is_some() && !(has_network && agent.home == Home::Own) {
             return wrong(format!("node {node} has a program, and no network and process of its own for it"));
         }
+        if agent.ports.iter().any(|link| matches!(link, PortLink::Host(_))) {
+            return wrong(format!("node {node} speaks to other hosts, and this run is of one host"));
+        }
         for (port, link) in agent.ports.iter().enumerate() {
             if !link.is_wire() && agent.ports[..port].contains(link) {
                 return wrong(format!("two ports of node {node} are the same interface"));
@@ -287,7 +294,7 @@ impl PortLink {
     /// only; a CAN interface of the kernel says it always.
     pub(crate) fn is_told(&self, medium_tells: bool) -> bool {
         match self {
-            Self::Tap | Self::Socket(_) | Self::Existing(_) => false,
+            Self::Tap | Self::Socket(_) | Self::Host(_) | Self::Existing(_) => false,
             Self::Pair => medium_tells,
             Self::CanInterface(_) => true,
         }

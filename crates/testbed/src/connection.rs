@@ -202,6 +202,10 @@ impl Connections {
         let end = &mut self.ends[index];
         match std::mem::replace(&mut end.state, State::Broken) {
             State::Listens(listener) => match listener.accept() {
+                // Whoever else dials is not of this run.
+                Ok((_, from)) if from.as_socket_ipv4().map(|from| from.ip().octets()) != Some(end.config.peer) => {
+                    end.state = State::Listens(listener);
+                }
                 Ok((socket, _)) => {
                     socket.set_nonblocking(true)?;
                     self.epoll.delete(&listener)?;

@@ -63,6 +63,17 @@ pub enum LiveError {
         /// As the kernel put it.
         reason: String,
     },
+    /// An address of the host cannot be used.
+    #[error(
+        "cannot open its sockets on {}.{}.{}.{} ({reason}): the address must be one of this host, and the ports of the run, from 49152 on, \
+         must be free; `ip address` and `ss -tulpn` show both", address[0], address[1], address[2], address[3]
+    )]
+    AddressRefused {
+        /// As asked for.
+        address: [u8; 4],
+        /// As the kernel put it.
+        reason: String,
+    },
     /// The bus of CAN controllers contradicts itself.
     #[error("no such CAN bus can be: {0}")]
     CanBus(#[from] chronoseal_media::can::CanBusError),
@@ -102,6 +113,7 @@ impl LiveError {
     pub(crate) fn of_step(node: NodeId, step: Step, reason: String) -> Self {
         match step {
             Step::CanInterface(interface) => Self::CanRefused { interface, reason },
+            Step::Address(address) => Self::AddressRefused { address, reason },
             Step::Namespace => Self::NamespaceRefused { reason },
             Step::Tap => Self::TapRefused { reason },
             Step::Interface => Self::InterfaceRefused { reason },

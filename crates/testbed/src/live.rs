@@ -134,7 +134,7 @@ pub fn run(
                 PortLink::Tap => ends.next().map(End::Tap),
                 PortLink::Socket(_) => ends.next().map(End::Sockets),
                 PortLink::Pair => ends.next().map(End::Station),
-                PortLink::Existing(_) | PortLink::CanInterface(_) => None,
+                PortLink::Host(_) | PortLink::Existing(_) | PortLink::CanInterface(_) => None,
             };
             let carrier = if matches!(end, Some(End::Sockets(_))) { Carrier::Messages } else { Carrier::Emulator };
             let line = Line { attachment, segment: segment_of(medium, attachment), carrier };
@@ -313,6 +313,15 @@ fn supervise(
     }
 }
 
+/// What an agent reports of stalls of its process.
+pub(crate) fn stalls_of(logs: &[Option<AgentLog>]) -> impl Iterator<Item = StallRow> {
+    let stall = |(at_ps, late_ps): &(i64, i64)| StallRow {
+        time: SimTime::from_ps(*at_ps),
+        duration: Duration::from_ps(*late_ps),
+    };
+    logs.iter().flatten().flat_map(|log| &log.stalls).map(stall)
+}
+
 #[expect(clippy::too_many_arguments, reason = "everything a run knows comes together here, once")]
 fn outcome_of(
     config: &LiveConfig,
@@ -325,11 +334,7 @@ fn outcome_of(
     interrupted: bool,
 ) -> LiveOutcome {
     emulated.stalls.extend(stalls);
-    let of_agents = logs.iter().flatten().flat_map(|log| &log.stalls);
-    emulated.stalls.extend(
-        of_agents
-            .map(|(at_ps, late_ps)| StallRow { time: SimTime::from_ps(*at_ps), duration: Duration::from_ps(*late_ps) }),
-    );
+    emulated.stalls.extend(stalls_of(logs));
     emulated.stalls.sort_by_key(|stall| stall.time);
     let lines: Vec<&Line> = wires.iter().map(|wire| &wire.line).collect();
     let mut joined = join::join(&config.agents, &lines, emulated, logs, traffic);

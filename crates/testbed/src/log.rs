@@ -60,7 +60,7 @@ pub(crate) struct ReceivedRecord {
     pub(crate) told: Records,
 }
 
-/// A message handed to connections, or refused by all of them.
+/// A message that no frame stands for, handed to the kernel for all its receivers, or refused for all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct ConnectedSent {
     #[serde(rename = "t")]
@@ -109,10 +109,10 @@ pub(crate) struct AgentLog {
     pub(crate) sent: Vec<SentRecord>,
     /// Every frame the node was given: number `n` of its inputs is `received[n]`.
     pub(crate) received: Vec<ReceivedRecord>,
-    /// Messages handed to connections.
+    /// Messages that no frame stands for, as they were sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) connected_sent: Vec<ConnectedSent>,
-    /// Messages that came over connections, by what the node said of them, each with its length `[byte]`.
+    /// Such messages as they came, by what the node said of them, each with its length `[byte]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) connected_received: Vec<(EventRecord, u32)>,
     /// What became of its program, if it has one.
@@ -135,6 +135,9 @@ pub(crate) struct AgentLog {
     pub(crate) refused: u64,
     /// Frames the kernel dropped before the agent read them.
     pub(crate) dropped: u64,
+    /// What came in at a port that is open to others and is no part of the run.
+    #[serde(default)]
+    pub(crate) strangers: u64,
 }
 
 /// Identifies a frame's bytes.
@@ -222,7 +225,25 @@ impl AgentLog {
             parts: Vec::with_capacity(records),
             refused: 0,
             dropped: 0,
+            strangers: 0,
         }
+    }
+
+    /// Says every time by another clock. Lengths of time stay as they are.
+    pub(crate) fn tell_by(&mut self, clock: impl Fn(i64) -> i64) {
+        let tell = |at_ps: &mut i64| *at_ps = clock(*at_ps);
+        self.events.iter_mut().for_each(|record| tell(&mut record.0));
+        self.work.iter_mut().for_each(|record| tell(&mut record.0));
+        self.sent.iter_mut().for_each(|record| tell(&mut record.at_ps));
+        for received in &mut self.received {
+            tell(&mut received.at_ps);
+            received.verdict.iter_mut().for_each(|verdict| tell(&mut verdict.0));
+        }
+        self.connected_sent.iter_mut().for_each(|record| tell(&mut record.at_ps));
+        self.connected_received.iter_mut().for_each(|(record, _)| tell(&mut record.0));
+        self.owed.iter_mut().for_each(|(_, due_ps)| tell(due_ps));
+        self.stalls.iter_mut().for_each(|(from_ps, _)| tell(from_ps));
+        self.program.iter_mut().filter_map(|program| program.ended_ps.as_mut()).for_each(tell);
     }
 
     pub(crate) fn add_work(&mut self, began: SimTime, work: &Work, duration: Duration) {

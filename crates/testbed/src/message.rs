@@ -90,6 +90,8 @@ pub(crate) enum Step {
     Interface,
     /// Opening the CAN interface of this name.
     CanInterface(String),
+    /// Opening sockets on this address of the host.
+    Address([u8; 4]),
     /// Building the node from the scenario.
     Node,
     /// While running.

@@ -26,7 +26,7 @@ use crate::sys::Received;
 pub(crate) const MESSAGE_LEN_MAX: usize = HEADER_LEN + ipv4::TOTAL_LEN_MAX;
 
 /// Headers in front of a message `[byte]`.
-const HEADERS_LEN: usize = HEADER_LEN + ipv4::HEADER_LEN + udp::HEADER_LEN;
+pub(crate) const HEADERS_LEN: usize = HEADER_LEN + ipv4::HEADER_LEN + udp::HEADER_LEN;
 
 /// Asked for; the kernel may grant less without a privilege.
 const RECEIVE_BUFFER: usize = 8 << 20;
@@ -69,11 +69,7 @@ impl SocketPort {
         for group in &link.groups {
             socket.join_multicast_v4(&Ipv4Addr::from(*group), &own)?;
         }
-        // The kernel grants more than its limit to root only; what finds no room is lost, and missed.
-        let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
-        let _ = socket.set_send_buffer_size(RECEIVE_BUFFER);
-        setsockopt(&socket, ReceiveTimestampns, &true)?;
-        setsockopt(&socket, Ipv4PacketInfo, &true)?;
+        prepare(&socket)?;
         let connections = match &link.connections[..] {
             [] => None,
             ends => Some(Connections::open(link.address, ends)?),
@@ -116,35 +112,56 @@ impl SocketPort {
                 return Ok(None);
             }
         }
-        self.receive_datagram(buffer)
-    }
-
-    fn receive_datagram(&self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
-        let mut control = nix::cmsg_space!(libc::in_pktinfo, libc::timespec);
-        let Some(room) = buffer.get_mut(HEADERS_LEN..) else { return Ok(None) };
-        let mut parts = [IoSliceMut::new(room)];
-        let heard =
-            recvmsg::<SockaddrIn>(self.socket.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::MSG_DONTWAIT);
-        let heard = match heard {
-            Ok(heard) => heard,
-            Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => return Ok(None),
-            Err(error) => return Err(error.into()),
+        let Some(Datagram { source, destination, len, realtime_ns }) = receive_datagram(&self.socket, buffer)? else {
+            return Ok(None);
         };
-        let (mut destination, mut realtime_ns) = ([0; 4], None);
-        for message in heard.cmsgs()? {
-            match message {
-                ControlMessageOwned::Ipv4PacketInfo(info) => destination = info.ipi_addr.s_addr.to_ne_bytes(),
-                ControlMessageOwned::ScmTimestampns(stamp) => {
-                    realtime_ns = Some(stamp.tv_sec() * 1_000_000_000 + stamp.tv_nsec());
-                }
-                _ => {}
-            }
-        }
-        let source = heard.address.map_or([0; 4], |address| address.ip().octets());
-        let len = heard.bytes;
         write_headers(buffer, source, destination, len);
         Ok(Some(Received { len: HEADERS_LEN + len, realtime_ns }))
     }
+}
+
+/// Gives a socket room, and has the kernel say when and where each datagram came in.
+pub(crate) fn prepare(socket: &Socket) -> io::Result<()> {
+    // The kernel grants more than its limit to root only; what finds no room is lost, and missed.
+    let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
+    let _ = socket.set_send_buffer_size(RECEIVE_BUFFER);
+    setsockopt(socket, ReceiveTimestampns, &true)?;
+    setsockopt(socket, Ipv4PacketInfo, &true)?;
+    Ok(())
+}
+
+/// What the kernel says of a datagram.
+pub(crate) struct Datagram {
+    pub(crate) source: ipv4::Address,
+    pub(crate) destination: ipv4::Address,
+    /// Of its data `[byte]`.
+    pub(crate) len: usize,
+    pub(crate) realtime_ns: Option<i64>,
+}
+
+/// The next datagram, its data behind room for headers; `None` if there is none yet.
+pub(crate) fn receive_datagram(socket: &Socket, buffer: &mut [u8]) -> io::Result<Option<Datagram>> {
+    let mut control = nix::cmsg_space!(libc::in_pktinfo, libc::timespec);
+    let Some(room) = buffer.get_mut(HEADERS_LEN..) else { return Ok(None) };
+    let mut parts = [IoSliceMut::new(room)];
+    let heard = recvmsg::<SockaddrIn>(socket.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::MSG_DONTWAIT);
+    let heard = match heard {
+        Ok(heard) => heard,
+        Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let (mut destination, mut realtime_ns) = ([0; 4], None);
+    for message in heard.cmsgs()? {
+        match message {
+            ControlMessageOwned::Ipv4PacketInfo(info) => destination = info.ipi_addr.s_addr.to_ne_bytes(),
+            ControlMessageOwned::ScmTimestampns(stamp) => {
+                realtime_ns = Some(stamp.tv_sec() * 1_000_000_000 + stamp.tv_nsec());
+            }
+            _ => {}
+        }
+    }
+    let source = heard.address.map_or([0; 4], |address| address.ip().octets());
+    Ok(Some(Datagram { source, destination, len: heard.bytes, realtime_ns }))
 }
 
 impl AsFd for SocketPort {
@@ -154,7 +171,7 @@ impl AsFd for SocketPort {
 }
 
 /// Puts headers in front of a message of which `data_len` bytes stand behind them. There is no checksum: the kernel has checked it.
-fn write_headers(buffer: &mut [u8], source: ipv4::Address, destination: ipv4::Address, data_len: usize) {
+pub(crate) fn write_headers(buffer: &mut [u8], source: ipv4::Address, destination: ipv4::Address, data_len: usize) {
     let end = HEADERS_LEN + data_len;
     let header = Header {
         destination: MacAddress([0; 6]),
@@ -168,7 +185,7 @@ fn write_headers(buffer: &mut [u8], source: ipv4::Address, destination: ipv4::Ad
 }
 
 /// The packet in a frame and the data of the message in it, if it is a whole one.
-fn message(frame: &[u8]) -> Option<(Packet<'_>, &[u8])> {
+pub(crate) fn message(frame: &[u8]) -> Option<(Packet<'_>, &[u8])> {
     let packet = packet(frame).filter(Packet::is_whole)?;
     Some((packet, packet.data.get(udp::HEADER_LEN..)?))
 }

@@ -13,7 +13,8 @@ use chronoseal_wire::ipv4::Cut;
 use chronoseal_wire::virtual_link;
 
 use crate::{
-    BuildError, BuildOptions, Connection, Describe, Kind, LiveLink, OwnProtection, Prepared, Sockets, fill, pace,
+    BuildError, BuildOptions, Connection, Datagrams, Describe, Kind, LiveLink, OwnProtection, Prepared, Sockets, fill,
+    pace,
 };
 
 /// LINKTYPE_ETHERNET.
@@ -73,6 +74,19 @@ fn connections(view: Link<'_>, node: NodeId) -> Vec<Connection> {
             let sends = hop.to.iter().filter(move |_| hop.from == node).map(move |peer| end(*peer, true));
             let gets = hop.to.iter().filter(move |to| **to == node).map(move |_| end(hop.from, false));
             sends.chain(gets)
+        })
+        .collect()
+}
+
+/// The ends of streams in datagrams that a station has.
+fn datagrams(view: Link<'_>, node: NodeId) -> Vec<Datagrams> {
+    let of_datagrams = view.streams().filter(|(.., facet)| facet.transport == LinkTransport::Udp);
+    of_datagrams
+        .flat_map(|(stream, _, hop, _)| {
+            let end = |sends, peers| Datagrams { stream, sends, sender: hop.from, peers };
+            let sends = (hop.from == node).then(|| end(true, hop.to.clone()));
+            let gets = hop.to.contains(&node).then(|| end(false, vec![hop.from]));
+            sends.into_iter().chain(gets)
         })
         .collect()
 }
@@ -152,11 +166,9 @@ impl Kind for LinkKind {
 
     fn sockets(&self, prepared: &Prepared<'_>, segment: SegmentId, node: NodeId) -> Option<Sockets> {
         let view = view_of(prepared, segment);
-        let heard =
-            view.streams().filter(|(_, _, hop, facet)| facet.transport == LinkTransport::Udp && hop.to.contains(&node));
         Some(Sockets {
             address: virtual_link::station_ip(node),
-            groups: heard.map(|(id, ..)| virtual_link::stream_ip(id)).collect(),
+            datagrams: datagrams(view, node),
             mtu: view.segment.mtu,
             connections: connections(view, node),
         })

@@ -14,8 +14,8 @@ use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_report::{Block, Cell, Document, Evidence, Mark, Section, Table, Verdict, Word};
 use clap::{Args, Subcommand};
 
-use crate::arguments::ScenarioFile;
-use crate::input;
+use chronoseal_console::input;
+use chronoseal_console::input::ScenarioFile;
 
 /// Up to so many flows the analyses that take long are used too.
 const SMALL: usize = 100;

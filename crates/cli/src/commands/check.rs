@@ -3,7 +3,7 @@
 use chronoseal_check::{Refused, Tried};
 
 use crate::arguments::Check;
-use crate::input;
+use chronoseal_console::input;
 use chronoseal_console::{Format, Printer, Status, Trouble};
 
 pub(crate) fn run(options: &Check, printer: &Printer) -> Result<Status, Trouble> {

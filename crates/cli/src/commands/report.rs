@@ -1,12 +1,12 @@
 //! `chronoseal report`
 
-use chronoseal_console::{Printer, Status, Trouble, files};
+use chronoseal_console::{PAGE, Printer, Status, Trouble, files};
 use std::path::Path;
 
 use chronoseal_report::{Document, RunView, html, pair_report, run_report};
 use chronoseal_results::{RunMeta, RunRows, RunSummary, disk, store};
 
-use super::run::{LIVE, PAGE, SIM};
+use super::run::{LIVE, SIM};
 use crate::arguments::Report;
 
 pub(crate) fn run(options: &Report, printer: &Printer) -> Result<Status, Trouble> {

@@ -3,7 +3,7 @@
 mod counted;
 mod traced;
 
-use chronoseal_console::{Format, Printer, Status, Trouble, files};
+use chronoseal_console::{Format, PAGE, Printer, Status, Trouble, files, input, run_json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,13 +23,10 @@ use serde_json::{Value, json};
 use self::counted::counted;
 pub(crate) use self::traced::WindowArgument;
 use crate::arguments::{EngineName, PlacementName, Run};
-use crate::input;
 
 /// Folders of a run on both engines.
 pub(super) const SIM: &str = "sim";
 pub(super) const LIVE: &str = "live";
-/// The page in the folder of a run.
-pub(super) const PAGE: &str = "report.html";
 
 const REPEATED_BOTH: &str = "error: --engine both makes one pair of runs, and --repeat many of one kind to compare
 help: leave --repeat away, or repeat --engine sim and --engine live each into a folder of its own";
@@ -290,26 +287,7 @@ fn show(
 
 /// For programs: the run, or what both together came to with each of them in `runs`.
 fn as_json(ran: &[Ran], document: &Document, place: Option<&Path>) -> Value {
-    let one = |ran: &Ran, document: &Document| {
-        let FinishedRun { meta, summary, .. } = &ran.run;
-        let delivered: u64 = summary.streams.iter().map(|stream| stream.delivered + stream.late).sum();
-        json!({
-            "schema_version": 2,
-            "scenario": meta.name,
-            "engine": meta.engine.name(),
-            "seed": meta.seed,
-            "fingerprint": meta.fingerprint,
-            "interrupted": meta.interrupted,
-            "word": document.verdict.word,
-            "verdict": document.verdict.text,
-            "frames_delivered": delivered,
-            "cpu_s": ran.cpu_s,
-            "frames_per_cpu_s": delivered as f64 / ran.cpu_s,
-            "summary": summary,
-            "warnings": meta.warnings,
-            "results": ran.folder,
-        })
-    };
+    let one = |ran: &Ran, document: &Document| run_json(&ran.view(), document, ran.cpu_s, ran.folder.as_deref());
     let [first, second] = ran else { return one(&ran[0], document) };
     let alone = |ran: &Ran| one(ran, &run_report(&ran.run.meta, &ran.run.summary, &ran.run.rows));
     json!({

@@ -15,7 +15,7 @@ use chronoseal_schedule::replay::{PortLists, Told, Violation, replay};
 use chronoseal_schedule::{Fault, Network, Options, Problem, Schedule as Plan, Security, Stream, synthesize};
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::arguments::path_and_value;
+use chronoseal_console::input::path_and_value;
 
 /// The queue of scheduled frames in tsnkit's tables, which its own methods use.
 const TSNKIT_QUEUE: u8 = 0;

@@ -15,7 +15,7 @@ pub(crate) fn run(options: &Study, printer: &Printer) -> Result<Status, Trouble>
             }
             Ok(Status::Held)
         }
-        StudyAction::Run(options) if options.name == V2X_VSS.name => other_program::hand_over(),
+        StudyAction::Run(options) if options.name == V2X_VSS.name => other_program::hand_over(other_program::V2X),
         StudyAction::Run(options) => study::reproduce(studies(), options, printer),
     }
 }

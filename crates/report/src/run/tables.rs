@@ -325,3 +325,31 @@ pub(super) fn emulator(summary: &RunSummary) -> Table {
     }
     table
 }
+
+pub(super) fn hosts(meta: &RunMeta) -> Table {
+    let kind = Evidence::Measured;
+    let mut table = Table::new("Hosts and their clocks")
+        .words("node")
+        .words("agent")
+        .words("control")
+        .words("messages")
+        .numbers("clock ahead at the start", "ms")
+        .numbers("faster by", "ppm")
+        .numbers("uncertain by", "us");
+    for host in &meta.hosts {
+        let cell = |value: Option<f64>, digits| match value {
+            Some(value) => Cell::number(value, digits).from(kind),
+            None => Cell::na("its clock was not compared to the end"),
+        };
+        table.push(vec![
+            Cell::text(meta.node_name(host.node)),
+            Cell::text(&host.agent),
+            Cell::text(&host.control),
+            Cell::text(&host.data),
+            cell(host.clock.map(|clock| clock.offset_ns as f64 / 1e6), 6),
+            cell(host.clock.map(|clock| clock.drift_ppb as f64 / 1e3), 3),
+            cell(host.clock.map(|clock| clock.uncertainty_ns as f64 / 1e3), 3),
+        ]);
+    }
+    table
+}

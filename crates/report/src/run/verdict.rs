@@ -24,7 +24,7 @@ pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     let mut text = key.as_ref().map_or_else(String::new, |(_, text)| format!("{text}; "));
     let programs = programs::failed(meta);
     text += &programs.first().map_or_else(String::new, |first| format!("{first}; "));
-    text += &on_deadlines(summary);
+    text += &on_unchecked(meta, summary);
     text += &on_exceptions(summary, deadlines);
     text += &on_attacks(summary, deadlines);
     let is_keyed = key.is_none_or(|(is_keyed, _)| is_keyed);
@@ -32,6 +32,7 @@ pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
         false => Word::Failed,
         true if forged > 0 || !programs.is_empty() => Word::Failed,
         true if summary.interrupted || summary.unjudged().next().is_some() => Word::NotChecked,
+        true if !meta.unchecked.is_empty() => Word::NotChecked,
         true => Word::Held,
     };
     if word == Word::NotChecked && summary.interrupted {
@@ -41,6 +42,16 @@ pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
         first.make_ascii_uppercase();
     }
     Verdict { word, text, points: points(meta, summary) }
+}
+
+/// The same, behind what could not be judged if nothing failed.
+fn on_unchecked(meta: &RunMeta, summary: &RunSummary) -> String {
+    let others = on_deadlines(summary);
+    match meta.unchecked.first().filter(|_| summary.deadlines_held()) {
+        None => others,
+        Some(first) if !summary.has_deadlines() => format!("not checked, because {first}"),
+        Some(first) => format!("not checked, because {first}; of what was checked, {others}"),
+    }
 }
 
 /// Frames that had to arrive: how many came in time, how many did not.
@@ -228,6 +239,8 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
             were(failed)
         ));
     }
+    let is_first_said = usize::from(summary.deadlines_held());
+    points.extend(meta.unchecked.iter().skip(is_first_said).map(|text| format!("Not checked, because {text}.")));
     points.extend(programs::failed(meta).into_iter().skip(1).map(|text| format!("Also, {text}.")));
     points.extend(failed_clocks(summary).skip(1).take(NAMED_MAX).map(|clock| format!("Also, {}.", what_failed(clock))));
     if failed_clocks(summary).next().is_some() {

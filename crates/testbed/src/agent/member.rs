@@ -7,7 +7,6 @@ use chronoseal_core::{
     Work,
 };
 
-use chronoseal_wire::ethernet::HEADER_LEN;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 
 use super::Failure;
@@ -134,6 +133,7 @@ impl Member {
     /// What it wrote down, when the run is over.
     pub(super) fn into_log(mut self) -> AgentLog {
         self.log.dropped = self.ports.iter().map(Port::dropped).sum();
+        self.log.strangers = self.ports.iter().map(Port::strangers).sum();
         self.log.program = self.program.take().map(|program| program.stop(self.end, &mut self.log));
         self.log
     }
@@ -181,7 +181,7 @@ impl Member {
                 self.handle(Input::Frame { port, rx_at: self.oscillator.local(at), bytes })?;
                 let (verdict, told) = self.log.verdicts_from(first_event);
                 let (hash, len) = (self.ports[index].hash(bytes), received.len as u32);
-                if self.ports[index].is_connected(bytes) {
+                if self.ports[index].own_message(bytes).is_some() {
                     self.log.connected_received.extend(verdict.map(|verdict| (verdict, len)));
                     continue;
                 }
@@ -287,7 +287,7 @@ impl Member {
             let at = self.clock.now();
             let port = self.ports.get_mut(launch.port.index());
             let (sent, to) = port.map_or((false, None), |port| (port.send(launch.bytes()).is_ok(), Some(&*port)));
-            if let Some(message) = to.and_then(|to| connected(to, &launch)) {
+            if let Some(message) = to.and_then(|to| own_message(to, &launch)) {
                 self.log.connected_sent.push(ConnectedSent { at_ps: at.as_ps(), is_refused: !sent, ..message });
             } else if let Some(to) = to.filter(|_| sent) {
                 let (hash, len) = (to.hash(launch.bytes()), launch.bytes().len() as u32);
@@ -311,10 +311,9 @@ impl Member {
     }
 }
 
-/// The record of a message that goes over connections, if a launch is one.
-fn connected(port: &Port, launch: &Launch) -> Option<ConnectedSent> {
-    let message = launch.bytes().get(HEADER_LEN..).filter(|_| port.is_connected(launch.bytes()))?;
-    let TestBedHeader { stream, sequence } = TestBedHeader::parse(message).ok()?;
+/// The record of a message that no frame stands for, if a launch is one.
+fn own_message(port: &Port, launch: &Launch) -> Option<ConnectedSent> {
+    let TestBedHeader { stream, sequence } = TestBedHeader::parse(port.own_message(launch.bytes())?).ok()?;
     Some(ConnectedSent {
         at_ps: 0,
         stream: stream.0,

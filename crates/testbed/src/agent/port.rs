@@ -4,13 +4,15 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use chronoseal_core::node::FRAME_LEN_MAX;
+use chronoseal_wire::ethernet::HEADER_LEN;
 use nix::errno::Errno;
 
 use crate::can::interface::{CanInterface, Heard};
 use crate::connection::{Connections, is_message};
 use crate::end::{Fate, NOTICE_LEN, NoticeOf, read_notice};
+use crate::host_link::HostPort;
 use crate::log::hash_of;
-use crate::socket::{Piece, SocketPort, piece};
+use crate::socket::{HEADERS_LEN, Piece, SocketPort, piece};
 use crate::sys::{PacketSocket, Received};
 
 pub(super) enum Port {
@@ -18,6 +20,8 @@ pub(super) enum Port {
     Packet(PacketSocket),
     /// Sockets of the kernel: whole messages.
     Socket(SocketPort),
+    /// Sockets on the host's own network: whole messages.
+    Host(HostPort),
     /// A socket pair to the emulator: CAN frames, and what became of those that were sent.
     Local(OwnedFd),
     /// A CAN interface of the kernel.
@@ -40,6 +44,7 @@ impl Port {
         match self {
             Self::Packet(socket) => Ok(socket.receive(buffer)?.map(Incoming::Frame)),
             Self::Socket(socket) => Ok(socket.receive(buffer)?.map(Incoming::Frame)),
+            Self::Host(socket) => Ok(socket.receive(buffer)?.map(Incoming::Frame)),
             Self::Local(socket) => match nix::unistd::read(socket, buffer) {
                 Ok(NOTICE_LEN) if is_told => {
                     Ok(buffer.first_chunk().map(read_notice).map(|(of, fate)| Incoming::Notice(of, fate)))
@@ -62,6 +67,7 @@ impl Port {
     pub(super) fn frame_len_max(&self) -> usize {
         match self {
             Self::Socket(socket) => socket.frame_len_max(),
+            Self::Host(socket) => socket.frame_len_max(),
             Self::Packet(_) | Self::Local(_) | Self::Can(_) => FRAME_LEN_MAX,
         }
     }
@@ -73,19 +79,24 @@ impl Port {
                 Piece::First { identity, .. } => identity,
                 Piece::Rest | Piece::Other => hash_of(frame),
             },
-            Self::Packet(_) | Self::Local(_) | Self::Can(_) => hash_of(frame),
+            Self::Packet(_) | Self::Host(_) | Self::Local(_) | Self::Can(_) => hash_of(frame),
         }
     }
 
-    /// True for a message that no frame on the wire stands for, so that only both ends can say what became of it.
-    pub(super) fn is_connected(&self, frame: &[u8]) -> bool {
-        matches!(self, Self::Socket(_)) && is_message(frame)
+    /// The message in a frame, if no frame that the emulator sees stands for it, so that only both ends can say what became of it.
+    pub(super) fn own_message<'f>(&self, frame: &'f [u8]) -> Option<&'f [u8]> {
+        match self {
+            Self::Socket(_) | Self::Host(_) if is_message(frame) => frame.get(HEADER_LEN..),
+            Self::Host(_) => frame.get(HEADERS_LEN..),
+            Self::Socket(_) | Self::Packet(_) | Self::Local(_) | Self::Can(_) => None,
+        }
     }
 
     /// Its connections, if it has any.
     pub(super) fn connections(&mut self) -> Option<&mut Connections> {
         match self {
             Self::Socket(socket) => socket.connections(),
+            Self::Host(socket) => socket.connections(),
             Self::Packet(_) | Self::Local(_) | Self::Can(_) => None,
         }
     }
@@ -94,6 +105,7 @@ impl Port {
         match self {
             Self::Packet(socket) => socket.send(frame),
             Self::Socket(socket) => socket.send(frame),
+            Self::Host(socket) => socket.send(frame),
             Self::Local(socket) => match nix::unistd::write(socket, frame)? {
                 len if len == frame.len() => Ok(()),
                 _ => Err(io::ErrorKind::WriteZero.into()),
@@ -107,7 +119,15 @@ impl Port {
     pub(super) fn dropped(&self) -> u64 {
         match self {
             Self::Packet(socket) => socket.dropped(),
-            Self::Socket(_) | Self::Local(_) | Self::Can(_) => 0,
+            Self::Socket(_) | Self::Host(_) | Self::Local(_) | Self::Can(_) => 0,
+        }
+    }
+
+    /// What came in and is no part of the run, where the port is open to others.
+    pub(super) fn strangers(&self) -> u64 {
+        match self {
+            Self::Host(socket) => socket.strangers(),
+            Self::Packet(_) | Self::Socket(_) | Self::Local(_) | Self::Can(_) => 0,
         }
     }
 }
@@ -117,6 +137,7 @@ impl AsFd for Port {
         match self {
             Self::Packet(socket) => socket.as_fd(),
             Self::Socket(socket) => socket.as_fd(),
+            Self::Host(socket) => socket.as_fd(),
             Self::Local(socket) => socket.as_fd(),
             Self::Can(interface) => interface.as_fd(),
         }

@@ -9,6 +9,7 @@ use super::Failure;
 use super::port::Port;
 use crate::can::interface::CanInterface;
 use crate::config::{ExistingInterface, PortLink};
+use crate::host_link::HostPort;
 use crate::message::{AgentFacts, Setup, Step};
 use crate::socket::{SocketLink, SocketPort};
 use crate::sys::{self, PacketSocket};
@@ -37,6 +38,10 @@ pub(super) fn make(setup: &Setup) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts
                 let refused = Failure::at(Step::CanInterface(name.clone()));
                 *opened = Some((Port::Can(CanInterface::open(name, true).map_err(refused)?), None));
             }
+            PortLink::Host(link) => {
+                let refused = Failure::at(Step::Address(link.address));
+                *opened = Some((Port::Host(HostPort::open(link).map_err(refused)?), None));
+            }
             PortLink::Existing(_) | PortLink::Tap | PortLink::Socket(_) => {}
         }
     }
@@ -59,7 +64,7 @@ pub(super) fn make(setup: &Setup) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts
         let made = match link {
             PortLink::Tap => tap(name)?,
             PortLink::Socket(socket) => spoken(name, socket)?,
-            PortLink::Pair | PortLink::Existing(_) | PortLink::CanInterface(_) => continue,
+            PortLink::Pair | PortLink::Host(_) | PortLink::Existing(_) | PortLink::CanInterface(_) => continue,
         };
         *opened = Some((made.0, Some(made.1)));
     }

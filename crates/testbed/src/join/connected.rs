@@ -1,13 +1,23 @@
-//! Rows of messages that went over connections or that programs carried: no packet stands for one, so they are made of what both ends wrote
-//! down.
+//! Rows of messages that went over connections, through a network of others, or that programs carried: the emulator saw no packet that
+//! stands for one, so they are made of what both ends wrote down.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::{AttackKind, DiscardReason, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_results::{FrameRow, OnWayRow, Outcome, Stays};
 
 use crate::config::{AgentConfig, PortLink};
+use crate::connection::ConnectionEnd;
+use crate::host_link::DatagramEnd;
 use crate::log::{AgentLog, ConnectedSent};
+
+/// Who gets a stream.
+#[derive(Default)]
+struct Receivers {
+    nodes: Vec<NodeId>,
+    /// Its messages come soon or never, so one that has not come by the end of the run is lost. Others may wait to be sent again.
+    are_datagrams: bool,
+}
 
 /// A message at a receiver: stream, number, who.
 type Key = (StreamId, u64, NodeId);
@@ -33,11 +43,13 @@ pub(super) fn rows(
     for (agent, log) in agents.iter().zip(logs) {
         for sent in log.iter().flat_map(|log| &log.connected_sent) {
             let stream = StreamId(sent.stream);
-            for at in receivers.get(&stream).into_iter().flatten() {
+            let Some(Receivers { nodes, are_datagrams }) = receivers.get(&stream) else { continue };
+            for at in nodes {
                 let mut row = open(agent.node, *at, sent);
                 let ends = came.remove(&(stream, sent.sequence, *at)).unwrap_or_default();
                 match ends.first() {
                     _ if sent.is_refused => row.outcome = Outcome::Discarded(DiscardReason::QueueFull),
+                    None if *are_datagrams => row.outcome = Outcome::Missing,
                     // One behind it was there: this one will not come.
                     None if last.get(&(stream, *at)).is_some_and(|last| *last > sent.sequence) => {
                         row.outcome = Outcome::Missing;
@@ -66,10 +78,13 @@ pub(super) fn rows(
             ));
         }
     }
-    let sent = senders(agents, logs);
+    // What a sender wrote down that was lost is not known.
+    let unknown: BTreeSet<StreamId> = agents.iter().zip(logs).filter(|(_, log)| log.is_none()).flat_map(sent).collect();
+    came.retain(|(stream, ..), _| !unknown.contains(stream));
+    let known = senders(agents, logs);
     let mut strange: BTreeMap<(StreamId, NodeId), usize> = BTreeMap::new();
     for ((stream, sequence, at), ends) in &came {
-        if let Some((sender, sent)) = sent.get(&(*stream, *sequence)) {
+        if let Some((sender, sent)) = known.get(&(*stream, *sequence)) {
             // Genuine, and not for this one.
             rows.extend(ends.iter().map(|(when, kind)| {
                 let mut row = open(*sender, *at, sent);
@@ -118,21 +133,51 @@ fn end(row: &mut FrameRow, when: SimTime, kind: EventKind, stalls: &Stays) {
     row.stalled = row.sent_at.is_some_and(|from| stalls.overlap(from, when));
 }
 
-/// Who gets the messages of each stream that goes over connections or is carried by programs.
-fn receivers(agents: &[AgentConfig]) -> BTreeMap<StreamId, Vec<NodeId>> {
-    let mut receivers: BTreeMap<StreamId, Vec<NodeId>> = BTreeMap::new();
+/// Who gets the messages of each stream that only its ends know of.
+fn receivers(agents: &[AgentConfig]) -> BTreeMap<StreamId, Receivers> {
+    let mut receivers: BTreeMap<StreamId, Receivers> = BTreeMap::new();
+    let mut add = |stream: u16, node, is_datagram: bool| {
+        let known = receivers.entry(StreamId(stream)).or_default();
+        known.nodes.push(node);
+        known.are_datagrams |= is_datagram;
+    };
     for agent in agents {
         for link in &agent.ports {
-            let PortLink::Socket(link) = link else { continue };
-            for end in link.connections.iter().filter(|end| !end.sends) {
-                receivers.entry(StreamId(end.stream)).or_default().push(agent.node);
+            let (connections, datagrams) = ends(link);
+            for end in connections.iter().filter(|end| !end.sends) {
+                add(end.stream, agent.node, false);
+            }
+            for end in datagrams.iter().filter(|end| !end.sends) {
+                add(end.stream, agent.node, true);
             }
         }
         for stream in agent.program.iter().flat_map(|program| &program.streams).filter(|stream| !stream.sends) {
-            receivers.entry(StreamId(stream.number)).or_default().push(agent.node);
+            add(stream.number, agent.node, false);
         }
     }
     receivers
+}
+
+/// The streams among them that an agent sends.
+fn sent((agent, _): (&AgentConfig, &Option<AgentLog>)) -> Vec<StreamId> {
+    let mut streams: Vec<StreamId> = Vec::new();
+    for link in &agent.ports {
+        let (connections, datagrams) = ends(link);
+        streams.extend(connections.iter().filter(|end| end.sends).map(|end| StreamId(end.stream)));
+        streams.extend(datagrams.iter().filter(|end| end.sends).map(|end| StreamId(end.stream)));
+    }
+    let of_program = agent.program.iter().flat_map(|program| &program.streams).filter(|stream| stream.sends);
+    streams.extend(of_program.map(|stream| StreamId(stream.number)));
+    streams
+}
+
+/// The ends of streams at a port that only their ends know of.
+fn ends(link: &PortLink) -> (&[ConnectionEnd], &[DatagramEnd]) {
+    match link {
+        PortLink::Socket(link) => (&link.connections, &[]),
+        PortLink::Host(link) => (&link.connections, &link.datagrams),
+        PortLink::Tap | PortLink::Pair | PortLink::Existing(_) | PortLink::CanInterface(_) => (&[], &[]),
+    }
 }
 
 fn open(sender: NodeId, at: NodeId, sent: &ConnectedSent) -> FrameRow {

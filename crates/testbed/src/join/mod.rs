@@ -96,6 +96,10 @@ fn warnings_of(agents: &[AgentConfig], counts: &[AgentCounts], logs: &[Option<Ag
         let foreign = if agent.program.is_some() { 0 } else { count.foreign };
         warn(foreign, "on its wire were not its own (sent by the kernel)");
         warn(count.refused, "were refused by the kernel");
+        warn(
+            log.as_ref().map_or(0, |log| log.strangers),
+            "came from elsewhere to its sockets and are no part of the run",
+        );
     }
     warnings
 }

@@ -76,7 +76,14 @@ const PLACES: &[Place] = &[
     // A published work as code: what its tables hold and how each is made.
     Place { name: "study", uses: WITH_CHECK, touches: &[] },
     // How programs print and fail; folders for results.
-    Place { name: "console", uses: &["report", "results", "study", "testbed"], touches: &[Files] },
+    Place {
+        name: "console",
+        uses: &["catalog", "scenario", "report", "results", "study", "testbed"],
+        touches: &[Files],
+    },
+    // Agents and controller of runs over several hosts. Files: identities, limits, tables of agents.
+    Place { name: "remote", uses: OF_HOSTS, touches: &[Files, Sockets, Clocks, Threads] },
+    Place { name: "testbed-cli", uses: OF_HOSTS_PROGRAM, touches: &[] },
     Place { name: "v2x-study", uses: OF_V2X, touches: &[] },
     Place { name: "v2x-cli", uses: OF_V2X_PROGRAM, touches: &[Files] },
     // Clocks: the day in a run's manifest, processor time in its figures.
@@ -141,6 +148,9 @@ const WITH_STUDIES: &[&str] = &[
     "v2x", "v2x-fleet",
 ];
 
+const OF_HOSTS: &[&str] = &["core", "catalog", "plan", "results", "runner", "scenario", "testbed"];
+const OF_HOSTS_PROGRAM: &[&str] = &["core", "results", "report", "runner", "scenario", "testbed", "console", "remote"];
+
 /// What tests and benches may use besides: they read scenarios, a simulated figure is held against its bound, a daemon is sent a
 /// town's messages.
 const TESTS_USE: &[(&str, &[&str])] = &[
@@ -148,6 +158,7 @@ const TESTS_USE: &[(&str, &[&str])] = &[
     ("catalog", &["scenario"]),
     ("check", &["scenario"]),
     ("sim", &["analysis", "random-networks", "scenario", "schedule"]),
+    ("remote", &["report"]),
     ("runner", &["scenario"]),
     ("testbed", &["analysis", "v2x", "v2x-fleet"]),
     ("v2x-service", &["v2x-load"]),

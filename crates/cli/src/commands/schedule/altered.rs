@@ -7,8 +7,8 @@ use chronoseal_schedule::{Options, Problem, Schedule, Stream, synthesize};
 
 use super::from_scenario::{offsets, ports, written};
 use super::{Alter, made, report, troubles};
-use crate::arguments::ScenarioFile;
-use crate::input;
+use chronoseal_console::input;
+use chronoseal_console::input::ScenarioFile;
 
 /// Puts one more stream of a scenario into its schedule.
 pub(super) fn add(options: &Alter, printer: &Printer) -> Result<Status, Trouble> {

@@ -11,8 +11,8 @@ use chronoseal_schedule::exchange::scenario::gate_table;
 use chronoseal_schedule::gates::GateList;
 
 use super::{Make, made, synthesized};
-use crate::arguments::ScenarioFile;
-use crate::input;
+use chronoseal_console::input;
+use chronoseal_console::input::ScenarioFile;
 
 /// Schedules the streams of one class of a scenario, and writes the scenario with their offsets and the gates of its ports.
 pub(super) fn make(options: &Make, file: &Path, printer: &Printer) -> Result<Status, Trouble> {

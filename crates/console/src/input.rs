@@ -1,14 +1,68 @@
 //! Reads scenarios and what they refer to.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chronoseal_catalog::{PrepareError, Prepared};
-use chronoseal_console::files::{read_limited, read_start};
-use chronoseal_console::{Format, Trouble};
 use chronoseal_scenario::limits::FILE_LEN_MAX;
 use chronoseal_scenario::{FileError, Files, Problems, Scenario};
+use clap::Args;
 
-use crate::arguments::ScenarioFile;
+use crate::files::{read_limited, read_start};
+use crate::{Format, Trouble};
+
+/// The scenario of a command, and what is set in it.
+#[derive(Args, Debug)]
+pub struct ScenarioFile {
+    /// Scenario file, TOML or JSON
+    pub file: PathBuf,
+    /// Set one value of the scenario, such as `duration=5s` or `streams.wheel.protection=sha256-16`; `PATH=@FILE` sets a table that
+    /// stands in a file
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_and_value)]
+    pub sets: Vec<(String, String)>,
+}
+
+/// What stands behind `--set`.
+///
+/// # Errors
+/// What to write instead, in words.
+pub fn path_and_value(text: &str) -> Result<(String, String), SetError> {
+    let (path, value) = text.split_once('=').ok_or(SetError::NoValue)?;
+    let (path, value) = (path.trim().to_owned(), value.trim());
+    let Some(file) = value.strip_prefix('@') else { return Ok((path, value.to_owned())) };
+    match std::fs::read_to_string(file) {
+        // A line end says that this is a table as it stands in a file, even if it has one line.
+        Ok(table) => Ok((path, table + "\n")),
+        Err(source) => Err(SetError::Unreadable { file: file.to_owned(), source }),
+    }
+}
+
+/// Why something cannot be set.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SetError {
+    /// There is no value.
+    NoValue,
+    /// The file that should hold it.
+    Unreadable {
+        /// Which.
+        file: String,
+        /// As the host put it.
+        source: std::io::Error,
+    },
+}
+
+impl std::error::Error for SetError {}
+
+impl std::fmt::Display for SetError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoValue => write!(f, "write PATH=VALUE, for example duration=5s"),
+            Self::Unreadable { file, source } => {
+                write!(f, "cannot read `{file}`: {source}; write a text that begins with @ in quotes")
+            }
+        }
+    }
+}
 
 /// Files beside the scenario.
 struct Beside<'a>(&'a Path);
@@ -28,9 +82,13 @@ impl Files for Beside<'_> {
 
 /// The longest file that a scenario can refer to `[byte]`; what it is used for may have a limit below that.
 const FILE_REFERRED_LEN_MAX: u64 = 64_000_000;
+
 /// Reads and checks a scenario, `more` overrides after those of the command line. With [`Format::Json`] its problems are
 /// told as one JSON object.
-pub(crate) fn scenario(file: &ScenarioFile, more: &[(String, String)], format: Format) -> Result<Scenario, Trouble> {
+///
+/// # Errors
+/// [`Trouble`]: everything that is wrong with it.
+pub fn scenario(file: &ScenarioFile, more: &[(String, String)], format: Format) -> Result<Scenario, Trouble> {
     let path = &file.file;
     let text = read_start(path, FILE_LEN_MAX as u64)?;
     let sets: Vec<_> = file.sets.iter().chain(more).cloned().collect();
@@ -40,14 +98,20 @@ pub(crate) fn scenario(file: &ScenarioFile, more: &[(String, String)], format: F
 }
 
 /// Checks the text of a scenario that was made from the one at `path`, and refers to files as that does.
-pub(crate) fn checked(text: &str, path: &Path) -> Result<Scenario, Trouble> {
+///
+/// # Errors
+/// [`Trouble`]: everything that is wrong with it.
+pub fn checked(text: &str, path: &Path) -> Result<Scenario, Trouble> {
     let beside = path.parent().unwrap_or(Path::new(""));
     Scenario::load("scenario.toml", text.as_bytes(), &[], &Beside(beside))
         .map_err(|problems| trouble(&problems, path, Format::Human))
 }
 
 /// A scenario with what its segments work out before a run, or why something does not fit, at its place in the text.
-pub(crate) fn prepare<'s>(scenario: &'s Scenario, path: &Path, format: Format) -> Result<Prepared<'s>, Trouble> {
+///
+/// # Errors
+/// [`Trouble`]: what does not fit.
+pub fn prepare<'s>(scenario: &'s Scenario, path: &Path, format: Format) -> Result<Prepared<'s>, Trouble> {
     Prepared::new(&scenario.plan).map_err(|error| match error {
         PrepareError::Infeasible(infeasible) => {
             let problems = scenario.does_not_fit(&infeasible.name, &infeasible.to_string(), &infeasible.advice);

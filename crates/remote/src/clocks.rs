@@ -1,0 +1,212 @@
+//! Two clocks compared by messages between them, and nothing set.
+//!
+//! In an exchange the controller notes when it asked (`t1`) and when it had the answer (`t4`), the agent when it had the question
+//! (`t2`) and when it answered (`t3`). However long each way took, the agent's clock was ahead by at least `t3 - t4` and at most
+//! `t2 - t1`. The middle of that span is off by at most half its length, which is half of the round trip.
+
+use serde::{Deserialize, Serialize};
+
+/// The fastest that one clock of a host can sensibly run against another `[1e-9]`. What looks faster was set meanwhile.
+const DRIFT_PPB_MAX: i64 = 300_000;
+
+/// Four stamps: the first and the last by the controller's clock, the others by the agent's `[ns]`.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct Exchange {
+    /// The controller asked.
+    pub t1: i64,
+    /// The agent had the question.
+    pub t2: i64,
+    /// The agent answered.
+    pub t3: i64,
+    /// The controller had the answer.
+    pub t4: i64,
+}
+
+impl Exchange {
+    /// When it was, by the controller's clock `[ns]`.
+    fn at(&self) -> i64 {
+        self.t1 + (self.t4 - self.t1) / 2
+    }
+
+    /// By how much the agent's clock was ahead, at least and at most `[ns]`.
+    pub fn bounds(&self) -> (i64, i64) {
+        (self.t3 - self.t4, self.t2 - self.t1)
+    }
+}
+
+/// How much an agent's clock was ahead at one time of the controller's clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reading {
+    /// When `[ns]`.
+    pub at: i64,
+    /// By so much `[ns]`.
+    pub offset: i64,
+    /// More or less `[ns]`.
+    pub uncertainty: i64,
+}
+
+impl Reading {
+    /// By the exchange with the shortest round trip; `None` without any.
+    pub fn of(exchanges: &[Exchange]) -> Option<Self> {
+        let width = |exchange: &&Exchange| exchange.bounds().1 - exchange.bounds().0;
+        let best = exchanges.iter().min_by_key(width)?;
+        let (least, most) = best.bounds();
+        let uncertainty = (most - least).max(0).unsigned_abs().div_ceil(2) as i64;
+        Some(Self { at: best.at(), offset: least + (most - least) / 2, uncertainty })
+    }
+}
+
+/// An agent's clock over a run: a straight line through two readings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ClockLine {
+    before: Reading,
+    after: Reading,
+    uncertainty: i64,
+}
+
+impl ClockLine {
+    /// Through a reading before the run and one after it. Exchanges between show whether the clock ran evenly: how far the line misses
+    /// what one of them allows is added to what the line is uncertain by.
+    pub fn new(before: Reading, after: Reading, between: &[Exchange]) -> Self {
+        let mut line = Self { before, after, uncertainty: before.uncertainty.max(after.uncertainty) };
+        let missed = |exchange: &Exchange| {
+            let ((least, most), offset) = (exchange.bounds(), line.offset_at(exchange.at()));
+            (least - offset).max(offset - most)
+        };
+        line.uncertainty += between.iter().map(missed).max().unwrap_or(0).max(0);
+        let slack = (before.uncertainty + after.uncertainty).saturating_mul(1_000_000_000) / line.length();
+        if line.drift_ppb().abs() > DRIFT_PPB_MAX + slack {
+            line.uncertainty += (after.offset - before.offset).abs();
+        }
+        line
+    }
+
+    fn length(&self) -> i64 {
+        (self.after.at - self.before.at).max(1)
+    }
+
+    /// How much the agent's clock was ahead at a time of the controller's `[ns]`.
+    pub fn offset_at(&self, controller_ns: i64) -> i64 {
+        let share = i128::from(controller_ns - self.before.at) * i128::from(self.after.offset - self.before.offset);
+        self.before.offset + (share / i128::from(self.length())) as i64
+    }
+
+    /// The controller's time at a time of the agent's `[ns]`.
+    pub fn controller_ns(&self, agent_ns: i64) -> i64 {
+        // The offset changes so slowly that the second step is exact to the nanosecond.
+        let near = agent_ns - self.offset_at(agent_ns - self.before.offset);
+        agent_ns - self.offset_at(near)
+    }
+
+    /// How much faster the agent's clock ran `[1e-9]`.
+    pub fn drift_ppb(&self) -> i64 {
+        (i128::from(self.after.offset - self.before.offset) * 1_000_000_000 / i128::from(self.length())) as i64
+    }
+
+    /// What the line may be wrong by `[ns]`.
+    pub fn uncertainty_ns(&self) -> i64 {
+        self.uncertainty
+    }
+}
+
+/// The clock that an agent shows: that of its host, and, for tests, something on top of it. The host's clock is never set.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct VirtualClock {
+    /// What it shows more, from the beginning `[ns]`.
+    pub offset_ns: i64,
+    /// How much faster it runs `[1e-9]`.
+    pub drift_ppb: i64,
+    /// Where it jumps: so long after the beginning, by so much `[ns]`.
+    pub step: Option<(i64, i64)>,
+    /// Where its drift begins, by the host's clock `[ns]`.
+    pub began_ns: i64,
+}
+
+impl VirtualClock {
+    /// What it shows at a time of the host's clock `[ns]`.
+    pub fn shown(&self, host_ns: i64) -> i64 {
+        let since = host_ns - self.began_ns;
+        let drifted = (i128::from(since) * i128::from(self.drift_ppb) / 1_000_000_000) as i64;
+        let stepped = self.step.filter(|(after, _)| since >= *after).map_or(0, |(_, by)| by);
+        host_ns + self.offset_ns + drifted + stepped
+    }
+
+    /// The host's time at which it shows so much, as it runs now, jumps to come left out `[ns]`.
+    pub fn host(&self, shown_ns: i64, now_ns: i64) -> i64 {
+        let known = Self { step: self.step.filter(|(after, _)| now_ns - self.began_ns >= *after), ..*self };
+        let mut host = shown_ns - self.offset_ns;
+        // Each step leaves the share of the drift of what the one before left.
+        for _ in 0..4 {
+            host += shown_ns - known.shown(host);
+        }
+        host
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an exchange would have been that took so long each way.
+    fn exchange(clock: &VirtualClock, t1: i64, there: i64, back: i64) -> Exchange {
+        let (t2, t3) = (clock.shown(t1 + there), clock.shown(t1 + there + 2_000));
+        Exchange { t1, t2, t3, t4: t1 + there + 2_000 + back }
+    }
+
+    fn readings(clock: &VirtualClock, from: i64) -> Reading {
+        let delays = (0..64).map(|number| (50_000 + (number * 7_919) % 90_000, 60_000 + (number * 104_729) % 70_000));
+        let exchanges: Vec<Exchange> = delays
+            .enumerate()
+            .map(|(number, (there, back))| exchange(clock, from + number as i64 * 300_000, there, back))
+            .collect();
+        Reading::of(&exchanges).expect("there are some")
+    }
+
+    #[test]
+    fn the_stated_uncertainty_covers_an_offset_a_drift_and_ways_of_different_length() {
+        let clock = VirtualClock { offset_ns: 5_000_000, drift_ppb: 50_000, ..VirtualClock::default() };
+        let end = 10_000_000_000;
+        let line = ClockLine::new(readings(&clock, 0), readings(&clock, end), &[]);
+        for at in (0..100).map(|part| part * end / 100) {
+            let truth = clock.shown(at) - at;
+            assert!(
+                (line.offset_at(at) - truth).abs() <= line.uncertainty_ns(),
+                "at {at}: {} of {truth}",
+                line.offset_at(at)
+            );
+            let back = line.controller_ns(clock.shown(at));
+            assert!((back - at).abs() <= line.uncertainty_ns() + 1, "{back} of {at}");
+        }
+        assert!(line.uncertainty_ns() < 80_000, "{}", line.uncertainty_ns());
+        assert!((line.drift_ppb() - 50_000).abs() < 12_000, "{}", line.drift_ppb());
+    }
+
+    #[test]
+    fn a_clock_that_jumps_in_the_middle_is_not_trusted() {
+        let end = 10_000_000_000;
+        for step in [3_000_000, -3_000_000] {
+            let clock = VirtualClock { step: Some((end / 3, step)), ..VirtualClock::default() };
+            let between: Vec<Exchange> =
+                (1..40).map(|part| exchange(&clock, part * end / 40, 100_000, 400_000)).collect();
+            let line = ClockLine::new(readings(&clock, 0), readings(&clock, end), &between);
+            for at in (0..100).map(|part| part * end / 100) {
+                let truth = clock.shown(at) - at;
+                let error = (line.offset_at(at) - truth).abs();
+                assert!(error <= line.uncertainty_ns() + 300_000, "at {at}: {error}, {}", line.uncertainty_ns());
+            }
+            assert!(line.uncertainty_ns() > 1_000_000, "{}", line.uncertainty_ns());
+        }
+        // One that nothing between shows is seen by how fast the clock would have to run.
+        let clock = VirtualClock { step: Some((end / 2, 30_000_000)), ..VirtualClock::default() };
+        let line = ClockLine::new(readings(&clock, 0), readings(&clock, end), &[]);
+        assert!(line.uncertainty_ns() >= 30_000_000, "{}", line.uncertainty_ns());
+    }
+
+    #[test]
+    fn a_virtual_clock_is_read_backwards() {
+        let clock = VirtualClock { offset_ns: -7, drift_ppb: -80_000, step: Some((500, 10_000)), began_ns: 1_000 };
+        for host in [1_000, 1_499, 40_000_000_000] {
+            assert!((clock.host(clock.shown(host), host) - host).abs() <= 1);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What controller and agent say to each other: a length, then JSON. The agent speaks first, so that whoever dials learns why it is not
+//! wanted before it says anything.
+
+use std::collections::BTreeMap;
+
+use chronoseal_scenario::Texts;
+use chronoseal_testbed::AgentRecord;
+use serde::{Deserialize, Serialize};
+
+/// Counted up when messages change their meaning.
+const PROTOCOL: u32 = 1;
+
+/// What a program is built from. Two that differ may make different plans of one scenario.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct Build {
+    /// Of the messages between controller and agent.
+    pub protocol: u32,
+    /// Of chronoseal.
+    pub version: String,
+    /// The commit, empty if unknown.
+    pub commit: String,
+}
+
+impl Build {
+    /// This program's.
+    pub fn own() -> Self {
+        let versions = chronoseal_runner::versions();
+        let version = versions.into_iter().find(|(name, _)| name == "chronoseal").map(|(_, version)| version);
+        Self { protocol: PROTOCOL, version: version.unwrap_or_default(), commit: chronoseal_runner::commit().into() }
+    }
+
+    /// For people.
+    pub(crate) fn words(&self) -> String {
+        format!("chronoseal {} (commit {}, protocol {})", self.version, self.commit, self.protocol)
+    }
+}
+
+/// From the agent.
+#[derive(Serialize, Deserialize, Debug)]
+pub(crate) enum FromAgent {
+    /// The first thing that is said.
+    Welcome { build: Build, data: [u8; 4], facts: Vec<(String, String)> },
+    /// It takes part in nothing of what was asked. The connection ends.
+    Refused(String),
+    /// The controller is of the same build.
+    Accepted,
+    /// Its station is set up.
+    Ready { scenario_hash: String },
+    /// The answer to [`ToAgent::Ask`].
+    Answer { t1: i64, t2: i64, t3: i64 },
+    /// Its station ended during the run.
+    Lost(String),
+    /// What its station wrote down.
+    Record(Box<AgentRecord>),
+}
+
+/// From the controller.
+#[derive(Serialize, Deserialize, Debug)]
+pub(crate) enum ToAgent {
+    /// Answers [`FromAgent::Welcome`].
+    Hello { build: Build },
+    /// Set a station up.
+    Prepare(Box<Prepare>),
+    /// What does your clock show? Also says that the controller is there.
+    Ask { t1: i64 },
+    /// Begin at this time of the agent's clock `[ns]`.
+    Arm { epoch_ns: i64 },
+    /// Have the station stop now.
+    Stop,
+    /// Send what the station wrote down.
+    Finish,
+}
+
+/// Everything a station is made from.
+#[derive(Serialize, Deserialize, Debug)]
+pub(crate) struct Prepare {
+    pub(crate) texts: Texts,
+    /// Of the plan that the controller made of them.
+    pub(crate) scenario_hash: String,
+    /// The name of the station.
+    pub(crate) node: String,
+    /// The addresses of all stations, by name.
+    pub(crate) addresses: BTreeMap<String, [u8; 4]>,
+    /// Do without `SCHED_FIFO`.
+    pub(crate) no_fifo: bool,
+}

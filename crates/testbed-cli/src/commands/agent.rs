@@ -1,0 +1,106 @@
+//! `chronoseal agent serve`
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use chronoseal_console::{Printer, Status, Trouble};
+use chronoseal_core::{Duration, Ppm};
+use chronoseal_remote::{Identity, Limits, ServeOptions, Server, VirtualClock};
+use chronoseal_testbed::{interrupt, monotonic_ns};
+use clap::{Args, Subcommand};
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal agent serve --identity robot --listen 10.0.0.1:7600 --data 10.0.0.1")]
+pub(crate) struct Agent {
+    #[command(subcommand)]
+    pub(crate) action: Option<Action>,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Action {
+    /// Wait for controllers, and take part in one run at a time, until Ctrl-C
+    Serve(Serve),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal agent serve --identity robot --listen 10.0.0.1:7600 --data 10.0.0.1
+  chronoseal agent serve --identity robot --listen 10.0.0.1:7600 --data 10.9.0.1 --limits agent.toml
+
+A file of limits, with what holds without one:
+
+  longest_run = \"60s\"
+  messages_per_second = 10000        sent and received by its station, by their periods
+  transports = [\"udp\", \"tcp\"]
+  addresses = []                     of this host, that a controller may choose beside --data
+
+Programs of others are never run. Next: `chronoseal controller` on another host; docs/guide/testbed.md.")]
+pub(crate) struct Serve {
+    /// Folder that `chronoseal ca enroll` wrote
+    #[arg(long, value_name = "FOLDER")]
+    identity: PathBuf,
+    /// Where controllers reach it
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: SocketAddr,
+    /// The address of this host that messages of runs go through
+    #[arg(long, value_name = "ADDRESS")]
+    data: Ipv4Addr,
+    /// File with limits
+    #[arg(long, value_name = "FILE")]
+    limits: Option<PathBuf>,
+    /// For tests: show a clock that is ahead by so much, such as 5ms; the host's clock is not touched
+    #[arg(long, value_name = "TIME", default_value = "0ms", allow_hyphen_values = true)]
+    clock_offset: Duration,
+    /// For tests: show a clock that runs faster by so much, such as 50ppm
+    #[arg(long, value_name = "PPM", default_value = "0ppm", allow_hyphen_values = true)]
+    clock_drift: Ppm,
+    /// For tests: show a clock that jumps, such as 20s+3ms: so long after the start by so much
+    #[arg(long, value_name = "AFTER+BY")]
+    clock_step: Option<ClockStep>,
+}
+
+/// When a clock jumps, and by how much.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct ClockStep {
+    after: Duration,
+    by: Duration,
+}
+
+impl FromStr for ClockStep {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (after, by) = text.split_once('+').ok_or("write AFTER+BY, for example 20s+3ms or 20s+-3ms")?;
+        let time = |text: &str| text.trim().parse::<Duration>().map_err(|error| format!("`{text}`: {error}"));
+        Ok(Self { after: time(after)?, by: time(by)? })
+    }
+}
+
+pub(crate) fn run(Action::Serve(options): &Action, printer: &Printer) -> Result<Status, Trouble> {
+    let Serve { identity, listen, data, limits, clock_offset, clock_drift, clock_step } = options;
+    let identity = Identity::read(identity)?;
+    let name = identity.name().to_owned();
+    let limits = limits.as_deref().map(Limits::read).transpose()?.unwrap_or_default();
+    let clock = VirtualClock {
+        offset_ns: clock_offset.as_ns(),
+        drift_ppb: clock_drift.0,
+        step: clock_step.map(|step| (step.after.as_ns(), step.by.as_ns())),
+        began_ns: monotonic_ns(),
+    };
+    let stop = interrupt::flag();
+    let server =
+        Server::bind(ServeOptions { identity, listen: *listen, data: *data, limits, clock, agent_command: None })?;
+    let address = server.address().unwrap_or(*listen);
+    printer.hint(&format!(
+        "agent `{name}` waits for controllers at {address}, and messages go through {data}; Ctrl-C ends it"
+    ));
+    if clock != (VirtualClock { began_ns: clock.began_ns, ..VirtualClock::default() }) {
+        printer.note("warning: this agent shows a clock that is made up, for tests");
+    }
+    server.run(&|line| printer.hint(line), stop);
+    Ok(Status::Held)
+}

@@ -1,0 +1,5 @@
+//! One file a command.
+
+pub(crate) mod agent;
+pub(crate) mod ca;
+pub(crate) mod controller;
