@@ -11,8 +11,7 @@ use chronoseal_scenario::Scenario;
 use chronoseal_testbed::interrupt;
 use clap::{Args, ValueEnum};
 
-use crate::arguments::ScenarioFile;
-use crate::input;
+use chronoseal_console::input::{self, ScenarioFile};
 
 /// A live trial that fails while the host stalls is made again up to so often.
 const TRIES: u32 = 3;
@@ -173,7 +172,7 @@ fn try_rate(options: &Saturate, place: usize, rate: f64, stop: &AtomicBool) -> R
         let summary = match options.engine {
             EngineName::Sim => {
                 let mut go_on = |_| !stop.load(Ordering::Relaxed);
-                simulate_folded(&prepared, Span::of(&scenario.plan), &mut go_on)?.summary
+                simulate_folded(&prepared, Span::of(&scenario.plan), false, &mut (), &mut go_on)?.summary
             }
             EngineName::Live => {
                 let live = LiveOptions { no_fifo: options.no_fifo, ..LiveOptions::default() };
