@@ -63,7 +63,7 @@ pub fn costs<'a>(
         .numbers("processor time of a byte", "ns")
         .footnote(format!(
             "Means of the differences in each round, in which all configurations ran after each other, with Student's interval of 95 %; from {REPETITIONS_MIN} rounds on. \
-             An interval with zero in it shows no cost. Processor time is of all programs, handshakes included. Of a byte: the same, over the {length} bytes of a message."
+             An interval with zero in it does not show that there is a cost. Processor time is of all programs, handshakes included. Of a byte: the same, over the {length} bytes of a message."
         ));
     for (secured, plain) in pairs {
         let of = |chosen| repetitions.differences(&secured.name, &plain.name, chosen);

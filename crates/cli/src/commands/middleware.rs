@@ -68,8 +68,7 @@ Examples:
 
 Everything stays within network namespaces that the run makes. Each attack is tried on a link that loses nothing.
 
-Exit status: 1 if a forged or repeated message was accepted, a message was read or a genuine one was lost or late, else 3: an attack that was stopped is
-one attack.")]
+Exit status: 1 if a forged or repeated message was accepted, a message was read or a genuine one was lost or late, else 3: an attack that was stopped is one attack.")]
 struct AttackOptions {
     /// Configurations, as `middleware list` shows them
     #[arg(required_unless_present = "all")]

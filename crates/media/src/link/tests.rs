@@ -281,7 +281,14 @@ fn what_goes_through_an_end_comes_to_others_only_from_there() {
     assert_eq!(receivers(end(2), &message), [1]);
     // To a group that nobody knows, in the name of node 0: it does not go back there.
     let mut foreign = message;
-    foreign[HEADER_LEN + 16..HEADER_LEN + 20].copy_from_slice(&[239, 255, 0, 1]);
+    let header = ipv4::Header {
+        source: virtual_link::station_ip(NodeId(0)),
+        destination: [239, 255, 0, 1],
+        identification: 0,
+        protocol: PROTOCOL_UDP,
+    };
+    let len = foreign.len() - HEADER_LEN - ipv4::HEADER_LEN;
+    header.emit((0, len), false, &mut foreign[HEADER_LEN..]);
     assert_eq!(receivers(end(0), &foreign), [2]);
     assert_eq!(receivers(end(2), &foreign), [1]);
 }

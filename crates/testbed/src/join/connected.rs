@@ -28,14 +28,21 @@ pub(super) fn rows(
     logs: &[Option<AgentLog>],
     stalls: &Stays,
 ) -> (Vec<FrameRow>, Vec<OnWayRow>, Vec<String>) {
+    let sent: BTreeSet<(StreamId, u64)> = (logs.iter().flatten())
+        .flat_map(|log| &log.connected_sent)
+        .map(|sent| (StreamId(sent.stream), sent.sequence))
+        .collect();
     let mut came: BTreeMap<Key, Vec<(SimTime, EventKind)>> = BTreeMap::new();
     let mut last: BTreeMap<(StreamId, NodeId), u64> = BTreeMap::new();
     for (agent, log) in agents.iter().zip(logs) {
         for (record, _) in log.iter().flat_map(|log| &log.connected_received) {
             let Some(event) = record.event() else { continue };
             came.entry((event.stream, event.sequence, agent.node)).or_default().push((record.at(), event.kind));
-            let highest = last.entry((event.stream, agent.node)).or_default();
-            *highest = event.sequence.max(*highest);
+            // One that nobody sent says nothing of those before it.
+            if sent.contains(&(event.stream, event.sequence)) {
+                let highest = last.entry((event.stream, agent.node)).or_default();
+                *highest = event.sequence.max(*highest);
+            }
         }
     }
     let receivers = receivers(agents);
