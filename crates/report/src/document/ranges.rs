@@ -277,8 +277,14 @@ impl Ranges {
             .numbers("min", unit)
             .numbers("median", unit)
             .numbers("p99", unit)
-            .numbers("max", unit)
-            .numbers("deadline", unit);
+            .numbers("max", unit);
+        let boxes = rows.iter().flat_map(|row| &row.spreads).any(|spread| spread.tukey.is_some());
+        if boxes {
+            for name in ["first quartile", "third quartile", "lower whisker", "upper whisker"] {
+                table = table.numbers(name, unit);
+            }
+        }
+        table = table.numbers("deadline", unit);
         for hop in &self.hops {
             table = table.numbers(format!("in {hop}"), unit);
         }
@@ -287,28 +293,37 @@ impl Ranges {
             let findings = row.findings();
             let remark = findings.iter().map(|(_, finding)| finding.as_str()).collect::<Vec<_>>().join("; ");
             let remark = Cell::text(remark).marked(findings.first().map_or(Mark::None, |(mark, _)| *mark));
-            let mut push = |source: String, numbers: [Cell; 5], parts: &[RangePart], kind: Evidence| {
-                let deadline = row.deadline.map_or_else(|| Cell::na(&row.no_deadline), number);
-                let mut cells = vec![Cell::text(&row.name), Cell::text(&row.note), Cell::text(source)];
-                cells.extend(numbers.map(|cell| if cell.number.is_some() { cell.from(kind) } else { cell }));
-                cells.push(deadline);
-                cells.extend((0..self.hops.len()).map(|hop| {
-                    let mut values = parts.iter().filter(|part| part.hop == hop).map(|part| part.value).peekable();
-                    match values.peek() {
-                        Some(_) => number(values.sum()).from(kind),
-                        None => Cell::text(""),
+            let mut push =
+                |source: String, numbers: [Cell; 5], tukey: Option<Tukey>, parts: &[RangePart], kind: Evidence| {
+                    let deadline = row.deadline.map_or_else(|| Cell::na(&row.no_deadline), number);
+                    let mut cells = vec![Cell::text(&row.name), Cell::text(&row.note), Cell::text(source)];
+                    cells.extend(numbers.map(|cell| if cell.number.is_some() { cell.from(kind) } else { cell }));
+                    if boxes {
+                        let values =
+                            tukey.map(|Tukey { quartiles: [q1, q3], whiskers: [low, high], .. }| [q1, q3, low, high]);
+                        cells.extend(match values {
+                            Some(values) => values.map(|value| number(value).from(kind)),
+                            None => [(); 4].map(|()| Cell::text("")),
+                        });
                     }
-                }));
-                cells.push(remark.clone());
-                table.push(cells);
-            };
+                    cells.push(deadline);
+                    cells.extend((0..self.hops.len()).map(|hop| {
+                        let mut values = parts.iter().filter(|part| part.hop == hop).map(|part| part.value).peekable();
+                        match values.peek() {
+                            Some(_) => number(values.sum()).from(kind),
+                            None => Cell::text(""),
+                        }
+                    }));
+                    cells.push(remark.clone());
+                    table.push(cells);
+                };
             let nothing = |why: &str| [(); 5].map(|()| Cell::na(why));
             if let Some(bound) = &row.bound {
                 let empty = || Cell::text("");
                 let cells = [empty(), empty(), empty(), empty(), number(bound.total)];
-                push("bound".into(), cells, &bound.parts, Evidence::Bounded);
+                push("bound".into(), cells, None, &bound.parts, Evidence::Bounded);
             } else if !row.unbounded.is_empty() {
-                push("bound".into(), nothing(&row.unbounded), &[], Evidence::Plain);
+                push("bound".into(), nothing(&row.unbounded), None, &[], Evidence::Plain);
             }
             for spread in &row.spreads {
                 let few =
@@ -321,10 +336,10 @@ impl Ranges {
                     number(spread.max),
                 ];
                 let note = if spread.note.is_empty() { String::new() } else { format!(", {}", spread.note) };
-                push(format!("{}{note}", spread.evidence.name()), cells, &spread.parts, spread.evidence);
+                push(format!("{}{note}", spread.evidence.name()), cells, spread.tukey, &spread.parts, spread.evidence);
             }
             for (source, why) in &row.absent {
-                push(source.name().into(), nothing(why), &[], Evidence::Plain);
+                push(source.name().into(), nothing(why), None, &[], Evidence::Plain);
             }
         }
         table

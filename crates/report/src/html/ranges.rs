@@ -434,7 +434,14 @@ impl<'a> Picture<'a> {
             spread.evidence.name(),
             (q3 - q1).max(0.2)
         );
-        for at in [low, high].into_iter().chain(spread.median.map(|median| self.at(median))) {
+        if let Some(median) = spread.median {
+            let at = self.at(median);
+            let _ = write!(
+                out,
+                "<line class=\"rg-median\" x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"{top:.1}\" y2=\"{bottom:.1}\"/>"
+            );
+        }
+        for at in [low, high] {
             let _ = write!(out, "<line x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"{top:.1}\" y2=\"{bottom:.1}\"/>");
         }
         let beyond = [(spread.min, spread.min < tukey.whiskers[0]), (spread.max, spread.max > tukey.whiskers[1])];
@@ -468,11 +475,10 @@ impl<'a> Picture<'a> {
             if self.has_boxplots() {
                 let drawing = format!(
                     "<g class=\"rg-{}\"><line x1=\"1\" x2=\"27\" y1=\"7\" y2=\"7\"/><rect x=\"7\" y=\"3\" width=\"13\" height=\"8\"/>\
-                     <line x1=\"12\" x2=\"12\" y1=\"3\" y2=\"11\"/><circle class=\"rg-dot\" cx=\"32\" cy=\"7\" r=\"2\"/></g>",
+                     <line class=\"rg-median\" x1=\"12\" x2=\"12\" y1=\"3\" y2=\"11\"/><circle class=\"rg-dot\" cx=\"32\" cy=\"7\" r=\"2\"/></g>",
                     kind.name()
                 );
-                let words =
-                    "box of the quartiles with the median, whiskers of Tukey, dots at the least and the greatest";
+                let words = "quartiles and median, whiskers of Tukey, dots: least, greatest";
                 entry(&drawing, &format!("{} {}: {words}", kind.letter(), kind.name()));
                 continue;
             }

@@ -284,6 +284,7 @@ fn a_boxplot_has_whiskers_within_one_and_a_half_boxes_and_counts_what_is_beyond(
     let row = RangeRow { name: "udp".into(), spreads: vec![spread], ..RangeRow::default() };
     let picture = Ranges { lines: vec![(1_000.0, "limit".into())], is_log: true, ..ranges(vec![row]) };
     let page = html(&document(picture.clone()));
+    assert!(csv(&document(picture.clone())).contains(",first quartile [us],"));
     assert!(page.contains("whiskers of Tukey") && page.contains("limit: 1000 us") && page.contains("1 beyond"));
     let shown = terminal(&document(picture), TerminalStyle { colour: false, width: 120 });
     assert!(shown.contains("logarithmic") && shown.contains(": limit"), "{shown}");
