@@ -65,20 +65,26 @@ pub struct ClockLine {
 }
 
 impl ClockLine {
-    /// Through a reading before the run and one after it. Exchanges between show whether the clock ran evenly: how far the line misses
-    /// what one of them allows is added to what the line is uncertain by.
+    /// Through a reading before the run and one after it. If the clock ran evenly, the line is off by no more than they are. Exchanges between
+    /// show whether it did: where one of them excludes that, the line may be off by as much as any of them allows.
     pub fn new(before: Reading, after: Reading, between: &[Exchange]) -> Self {
-        let mut line = Self { before, after, uncertainty: before.uncertainty.max(after.uncertainty) };
-        let missed = |exchange: &Exchange| {
+        let even = before.uncertainty.max(after.uncertainty);
+        let line = Self { before, after, uncertainty: even };
+        let beside = |exchange: &Exchange| {
             let ((least, most), offset) = (exchange.bounds(), line.offset_at(exchange.at()));
-            (least - offset).max(offset - most)
+            (least - offset, offset - most)
         };
-        line.uncertainty += between.iter().map(missed).max().unwrap_or(0).max(0);
+        let is_uneven = between.iter().map(beside).any(|(below, above)| below.max(above) > even);
         let slack = (before.uncertainty + after.uncertainty).saturating_mul(1_000_000_000) / line.length();
-        if line.drift_ppb().abs() > DRIFT_PPB_MAX + slack {
-            line.uncertainty += (after.offset - before.offset).abs();
-        }
-        line
+        let jumped = match line.drift_ppb().abs() > DRIFT_PPB_MAX + slack {
+            true => (after.offset - before.offset).abs(),
+            false => 0,
+        };
+        let allowed = match is_uneven {
+            true => between.iter().map(beside).map(|(below, above)| (-below).max(-above)).max().unwrap_or(0),
+            false => 0,
+        };
+        Self { uncertainty: even.max(allowed) + jumped, ..line }
     }
 
     fn length(&self) -> i64 {
@@ -192,7 +198,8 @@ mod tests {
             for at in (0..100).map(|part| part * end / 100) {
                 let truth = clock.shown(at) - at;
                 let error = (line.offset_at(at) - truth).abs();
-                assert!(error <= line.uncertainty_ns() + 300_000, "at {at}: {error}, {}", line.uncertainty_ns());
+                // Between two exchanges the line goes on for a quarter of a second.
+                assert!(error <= line.uncertainty_ns() + 100_000, "at {at}: {error}, {}", line.uncertainty_ns());
             }
             assert!(line.uncertainty_ns() > 1_000_000, "{}", line.uncertainty_ns());
         }

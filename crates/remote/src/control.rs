@@ -285,7 +285,7 @@ fn connect(node: NodeId, name: String, entry: AgentEntry, tls: &Arc<ClientConfig
     let server = ServerName::try_from(entry.name.clone()).map_err(|error| wrong(error.to_string()))?;
     let tcp = dial(&entry.control).map_err(|error| wrong(no_connection(&error)))?;
     let client = ClientConnection::new(Arc::clone(tls), server).map_err(|error| wrong(error.to_string()))?;
-    let mut channel = Channel::open(client, tcp, "agent").map_err(|error| wrong(error.to_string()))?;
+    let mut channel = Channel::open(client, tcp, "an agent").map_err(|error| wrong(error.to_string()))?;
     let welcome = hear(&mut channel, CONNECT_WITHIN).map_err(|error| wrong(error.to_string()))?;
     let FromAgent::Welcome { build, data, facts } = welcome else {
         return Err(wrong(format!("it answered out of turn: {}", words(&welcome))));

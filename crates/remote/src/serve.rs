@@ -136,7 +136,7 @@ impl Server {
     fn answer(&self, tcp: TcpStream, from: SocketAddr, note: &(dyn Fn(&str) + Sync), stop: &AtomicBool) {
         let opened = tcp.set_nonblocking(false).map_err(ChannelError::Host).and_then(|()| {
             let tls = ServerConnection::new(Arc::clone(&self.tls));
-            Channel::open(tls.map_err(|error| ChannelError::Refused(error.to_string()))?, tcp, "controller")
+            Channel::open(tls.map_err(|error| ChannelError::Refused(error.to_string()))?, tcp, "a controller")
         });
         let ended = match opened {
             Ok(channel) => session::run(self, channel, from, note, stop),

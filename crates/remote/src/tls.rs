@@ -67,11 +67,11 @@ pub(crate) fn client(identity: &Identity) -> Result<Arc<ClientConfig>, Unusable>
     Ok(Arc::new(config))
 }
 
-/// Why there is no connection, in words. `peer` is what the other side should be: an agent or a controller.
+/// Why there is no connection, in words. `peer` is what the other side should be: "an agent" or "a controller".
 pub(crate) fn reason(error: &Error, peer: &str) -> String {
     match error {
         Error::NoCertificatesPresented => {
-            format!("it shows no certificate, and only a {peer} of this test bed may connect")
+            format!("it shows no certificate, and only {peer} of this test bed may connect")
         }
         Error::InvalidCertificate(error) => certificate_reason(error, peer),
         Error::AlertReceived(alert) => alert_reason(*alert),
@@ -95,7 +95,7 @@ fn certificate_reason(error: &CertificateError, peer: &str) -> String {
             "its certificate is not valid yet: is the clock of a host wrong?".into()
         }
         CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
-            format!("its certificate is not that of a {peer}")
+            format!("its certificate is not that of {peer}")
         }
         CertificateError::NotValidForNameContext { expected, presented } => {
             let presented: Vec<&str> = presented.iter().map(|name| name_in(name)).collect();

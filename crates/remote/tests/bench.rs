@@ -100,7 +100,6 @@ pub(crate) struct Agent {
 
 impl Agent {
     /// One that sends from `127.0.0.HOST`.
-    #[expect(clippy::disallowed_methods, reason = "an agent beside the test")]
     pub(crate) fn start(identity: Identity, host: u8, limits: Limits, clock: VirtualClock) -> Self {
         let program = std::env::current_exe().unwrap();
         let options = ServeOptions {
@@ -122,7 +121,6 @@ impl Agent {
     }
 
     /// What it said of a connection, when it has said so much.
-    #[expect(clippy::disallowed_methods, reason = "it says so when it comes to it")]
     pub(crate) fn said(&self, words: &str) {
         for _ in 0..200 {
             if self.notes.lock().unwrap().iter().any(|line| line.contains(words)) {

@@ -107,10 +107,7 @@ fn a_controller_is_no_agent_and_one_agent_is_not_another() {
     let false_agent =
         Agent::start(bench.identity("robot", Role::Controller), 24, Limits::default(), VirtualClock::default());
     let error = refusal(SCENARIO, &controller, &[("robot", &false_agent), ("station", station)]);
-    assert!(
-        error.contains("its certificate is not that of a agent") || error.contains("not that of an agent"),
-        "{error}"
-    );
+    assert!(error.contains("its certificate is not that of an agent"), "{error}");
     let error = refusal(SCENARIO, &controller, &[("robot", station), ("station", robot)]);
     assert!(error.contains("its certificate is of `station`, and `robot` is expected there"), "{error}");
     let error = refusal(SCENARIO, &controller, &[("robot", robot)]);
@@ -211,17 +208,13 @@ fn what_several_hosts_cannot_run_is_refused() {
     let controller = bench.identity("bench", Role::Controller);
     let [robot, station] = &two(&bench, [VirtualClock::default(); 2]);
     let agents = [("robot", robot), ("station", station)];
-    let bus = SCENARIO
-        .replace("[segments.air.link]", "[segments.air.can]\nrate = \"1Mbit/s\"")
-        .replace("9kB", "8B")
-        .replace("64B", "8B");
+    let network = "[segments.air.ethernet]\nrate = \"100Mbit/s\"\ncluster_cycle = \"20ms\"\nguard_period = \"200us\"";
+    let bus = SCENARIO.replace("[segments.air.link]", network).replace("9kB", "900B").replace("offset = \"1ms\"\n", "");
     let error = refusal(&bus, &controller, &agents);
-    assert!(error.contains("segment air is of the kind can") && error.contains("--engine live"), "{error}");
+    assert!(error.contains("segment air is of the kind ethernet") && error.contains("--engine live"), "{error}");
     let program = SCENARIO.replace("name = \"robot\"\n", "name = \"robot\"\nprogram = { run = [\"true\"] }\n");
     let error = refusal(&program, &controller, &agents);
     assert!(error.contains("node robot runs a program"), "{error}");
-    let error = refusal(&(SCENARIO.to_owned() + "\nfidelity = \"timing\""), &controller, &agents);
-    assert!(!error.is_empty());
 }
 
 fn keys_are_for_their_owner_only() {

@@ -56,7 +56,6 @@ fn an_agent_takes_part_in_one_run_at_a_time() {
     assert_eq!(workers(), 0);
 }
 
-#[expect(clippy::disallowed_methods, reason = "it stops the run in the middle")]
 fn a_run_that_is_stopped_keeps_what_there_is() {
     let bench = Bench::new();
     let [robot, station] = &two(&bench, [VirtualClock::default(); 2]);

@@ -161,6 +161,7 @@ const TESTS_USE: &[(&str, &[&str])] = &[
     ("remote", &["report"]),
     ("runner", &["scenario"]),
     ("testbed", &["analysis", "v2x", "v2x-fleet"]),
+    ("testbed-cli", &["catalog"]),
     ("v2x-service", &["v2x-load"]),
 ];
 
