@@ -2,10 +2,11 @@
 
 use nix::sys::signal::Signal;
 
+use crate::Test;
 use crate::hosts::{accounts, stored};
 use crate::network::{Network, SCENARIO, stations, wait};
 
-pub(crate) const TESTS: &[(&str, fn(&Network))] = &[
+pub(crate) const TESTS: &[Test] = &[
     (
         "an_agent_that_is_killed_leaves_what_the_others_wrote_down",
         an_agent_that_is_killed_leaves_what_the_others_wrote_down,

@@ -3,13 +3,16 @@
 //! Everything runs in a user, network and process namespace of its own, made by `unshare`, which takes all with it that might be left. Where the
 //! host refuses that it says so and passes; `CHRONOSEAL_REQUIRE_LIVE=1` makes that a failure.
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test with a main of its own")]
+#![allow(clippy::print_stderr, clippy::print_stdout, clippy::unwrap_used, reason = "a test with a main of its own")]
 
 mod hosts;
 mod killed;
 mod network;
 
 use std::process::{Command, ExitCode};
+
+/// A test and its name.
+type Test = (&'static str, fn(&network::Network));
 
 /// The argument with which this program is the one in the namespaces.
 const INSIDE: &str = "inside";
@@ -43,7 +46,7 @@ fn main() -> ExitCode {
 }
 
 fn inside(wanted: &str) -> ExitCode {
-    let all: Vec<(&str, fn(&network::Network))> = [hosts::TESTS, killed::TESTS].concat();
+    let all: Vec<Test> = [hosts::TESTS, killed::TESTS].concat();
     let (chosen, others): (Vec<_>, Vec<_>) = all.iter().partition(|(name, _)| name.contains(wanted));
     println!("\nrunning {} tests", chosen.len());
     let network = network::Network::new();

@@ -1,7 +1,7 @@
 //! The hosts, what runs on them, and what they say.
 
 use std::io::{BufRead, BufReader};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -251,9 +251,10 @@ impl Drop for Program {
 }
 
 /// Holds a port of UDP until it is ended.
+#[expect(clippy::disallowed_types, reason = "it is somebody else's program")]
 pub(crate) fn hold(address: &str) -> ExitCode {
     let address: SocketAddr = address.parse().unwrap();
-    let _socket = UdpSocket::bind(address).unwrap();
+    let _socket = std::net::UdpSocket::bind(address).unwrap();
     eprintln!("holds {address}");
     std::thread::sleep(Duration::from_secs(60));
     ExitCode::SUCCESS
