@@ -44,12 +44,12 @@ struct WrittenTable {
 #[non_exhaustive]
 pub enum AgentsError {
     /// The file.
-    #[error("cannot read {}: {source}. It has a line for each node, such as robot = \"10.0.0.1:7600\"", path.display())]
+    #[error("cannot read {}: {reason}. It has a line for each node, such as robot = \"10.0.0.1:7600\"", path.display())]
     Read {
         /// Which.
         path: PathBuf,
         /// As the host put it.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// Its text.
     #[error("{}: {reason}", path.display())]
@@ -68,12 +68,13 @@ impl Agents {
     /// [`AgentsError`]
     pub fn read(path: &Path) -> Result<Self, AgentsError> {
         let text =
-            std::fs::read_to_string(path).map_err(|source| AgentsError::Read { path: path.to_owned(), source })?;
+            std::fs::read_to_string(path).map_err(|reason| AgentsError::Read { path: path.to_owned(), reason })?;
         Self::parse(&text).map_err(|reason| AgentsError::Text { path: path.to_owned(), reason })
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let written: BTreeMap<String, Written> = toml::from_str(text).map_err(|error| error.to_string())?;
+        let written: BTreeMap<String, Written> = toml::from_str(text)
+            .map_err(|error| format!("{error}a line for each node is expected, such as robot = \"10.0.0.1:7600\""))?;
         let mut agents = BTreeMap::new();
         for (node, written) in written {
             let WrittenTable { control, agent, data } = match written {

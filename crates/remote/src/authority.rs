@@ -13,7 +13,7 @@ use rcgen::{
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use crate::identity::{CA_FILE, CERTIFICATE_FILE, KEY_FILE, read_private};
+use crate::identity::{CA_FILE, CERTIFICATE_FILE, IdentityError, KEY_FILE, read_private};
 
 /// The key in the folder of an authority.
 const CA_KEY_FILE: &str = "ca-key.pem";
@@ -51,12 +51,12 @@ pub enum AuthorityError {
     #[error("{} is there already; nothing was written. Choose another folder, or remove it", .0.display())]
     Exists(PathBuf),
     /// A file cannot be written.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}: {reason}", path.display())]
     Write {
         /// Which.
         path: PathBuf,
         /// As the host put it.
-        source: io::Error,
+        reason: io::Error,
     },
     /// The authority cannot be used.
     #[error("{} is no authority of a test bed: {reason}. `chronoseal ca init FOLDER` makes one", folder.display())]
@@ -106,7 +106,10 @@ impl Authority {
     /// [`AuthorityError::Unusable`], such as for a key that others may read.
     pub fn open(folder: &Path) -> Result<Self, AuthorityError> {
         let unusable = |reason: String| AuthorityError::Unusable { folder: folder.to_owned(), reason };
-        let key = read_private(&folder.join(CA_KEY_FILE)).map_err(|error| unusable(error.to_string()))?;
+        let key = read_private(&folder.join(CA_KEY_FILE)).map_err(|error| match error {
+            IdentityError::Read { path, reason } => unusable(format!("cannot read {}: {reason}", path.display())),
+            other => unusable(other.to_string()),
+        })?;
         let key = std::str::from_utf8(&key).map_err(|error| unusable(error.to_string()))?;
         let key = KeyPair::from_pem(key).map_err(|error| unusable(format!("{CA_KEY_FILE}: {error}")))?;
         let certificate = std::fs::read_to_string(folder.join(CA_FILE))
@@ -182,7 +185,7 @@ pub(crate) fn is_name(name: &str) -> bool {
 }
 
 fn make_folder(folder: &Path) -> Result<(), AuthorityError> {
-    std::fs::create_dir_all(folder).map_err(|source| AuthorityError::Write { path: folder.to_owned(), source })
+    std::fs::create_dir_all(folder).map_err(|reason| AuthorityError::Write { path: folder.to_owned(), reason })
 }
 
 /// Writes a file that is not there yet; nobody else can read one of mode 0600 at any time.
@@ -193,5 +196,5 @@ fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), AuthorityError>
         .mode(mode)
         .open(path)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
-    written.map_err(|source| AuthorityError::Write { path: path.to_owned(), source })
+    written.map_err(|reason| AuthorityError::Write { path: path.to_owned(), reason })
 }

@@ -59,25 +59,45 @@ pub(crate) struct Channel {
 impl Channel {
     /// Shakes hands. `peer` is what the other side should be.
     pub(crate) fn open(tls: impl Into<Connection>, tcp: TcpStream, peer: &'static str) -> Result<Self, ChannelError> {
-        let mut tls = tls.into();
-        let prepare = || {
-            tcp.set_nodelay(true)?;
-            tcp.set_write_timeout(Some(WRITE_WITHIN))?;
-            tcp.set_read_timeout(Some(HANDSHAKE_WITHIN))
-        };
-        prepare().map_err(ChannelError::Host)?;
-        let mut tcp = tcp;
+        let mut opened = Self { tls: tls.into(), tcp, inbox: Vec::new(), peer, len_max: FIRST_LEN_MAX };
+        opened.shake_hands()?;
+        Ok(opened)
+    }
+
+    /// However slowly the other side speaks, it has this much time for all of it.
+    fn shake_hands(&mut self) -> Result<(), ChannelError> {
+        let prepared = self.tcp.set_nodelay(true).and_then(|()| self.tcp.set_write_timeout(Some(WRITE_WITHIN)));
+        prepared.map_err(ChannelError::Host)?;
         let end = Instant::now() + HANDSHAKE_WITHIN;
-        while tls.is_handshaking() {
-            if Instant::now() >= end {
+        while self.tls.is_handshaking() || self.tls.wants_write() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
                 return Err(ChannelError::Silent(HANDSHAKE_WITHIN));
             }
-            tls.complete_io(&mut tcp).map_err(|error| match error.kind() {
-                ErrorKind::WouldBlock | ErrorKind::TimedOut => ChannelError::Silent(HANDSHAKE_WITHIN),
-                _ => of_io(error, peer),
-            })?;
+            self.tcp.set_read_timeout(Some(left)).map_err(ChannelError::Host)?;
+            let turned = if self.tls.wants_write() { self.tls.write_tls(&mut self.tcp) } else { self.take_in() };
+            match turned {
+                Ok(0) => return Err(ChannelError::Closed),
+                Ok(_) => {}
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut => return Err(ChannelError::Silent(HANDSHAKE_WITHIN)),
+                    ErrorKind::Interrupted => {}
+                    _ => return Err(of_io(error, self.peer)),
+                },
+            }
         }
-        Ok(Self { tls, tcp, inbox: Vec::new(), peer, len_max: FIRST_LEN_MAX })
+        Ok(())
+    }
+
+    /// Reads what has come and looks at it; 0 when the other side is gone.
+    fn take_in(&mut self) -> io::Result<usize> {
+        let len = self.tls.read_tls(&mut self.tcp)?;
+        if let Err(error) = self.tls.process_new_packets() {
+            // The other side learns why, if it still listens.
+            let _ = self.tls.write_tls(&mut self.tcp);
+            return Err(io::Error::new(ErrorKind::InvalidData, error));
+        }
+        Ok(len)
     }
 
     /// The name in the other side's certificate.
@@ -113,13 +133,8 @@ impl Channel {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 read => return read,
             }
-            if self.tls.read_tls(&mut self.tcp)? == 0 {
+            if self.take_in()? == 0 {
                 return Ok(0);
-            }
-            if let Err(error) = self.tls.process_new_packets() {
-                // The other side learns why, if it still listens.
-                let _ = self.tls.write_tls(&mut self.tcp);
-                return Err(io::Error::new(ErrorKind::InvalidData, error));
             }
         }
     }

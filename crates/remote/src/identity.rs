@@ -25,12 +25,12 @@ pub struct Identity {
 #[non_exhaustive]
 pub enum IdentityError {
     /// A file cannot be read.
-    #[error("cannot read {}: {source}. `chronoseal ca enroll` writes a folder with {CERTIFICATE_FILE}, {KEY_FILE} and {CA_FILE}", path.display())]
+    #[error("cannot read {}: {reason}. `chronoseal ca enroll` writes a folder with {CERTIFICATE_FILE}, {KEY_FILE} and {CA_FILE}", path.display())]
     Read {
         /// Which.
         path: PathBuf,
         /// As the host put it.
-        source: io::Error,
+        reason: io::Error,
     },
     /// Others can read a key.
     #[error("{} can be read by others (mode {mode:04o}): it is no secret any more. Enroll again, or `chmod 600` it if you know that nobody has", path.display())]
@@ -64,7 +64,7 @@ impl Identity {
     pub fn read(folder: &Path) -> Result<Self, IdentityError> {
         let certificate = |name: &str| {
             let path = folder.join(name);
-            let bytes = std::fs::read(&path).map_err(|source| IdentityError::Read { path: path.clone(), source })?;
+            let bytes = std::fs::read(&path).map_err(|reason| IdentityError::Read { path: path.clone(), reason })?;
             CertificateDer::from_pem_slice(&bytes).map_err(|error| content(&path, error))
         };
         let (own, authority) = (certificate(CERTIFICATE_FILE)?, certificate(CA_FILE)?);
@@ -93,7 +93,7 @@ pub(crate) fn name_of(certificate: &CertificateDer<'_>) -> Option<String> {
 
 /// Reads a file that nobody but its owner may read.
 pub(crate) fn read_private(path: &Path) -> Result<Zeroizing<Vec<u8>>, IdentityError> {
-    let read = |source| IdentityError::Read { path: path.to_owned(), source };
+    let read = |reason| IdentityError::Read { path: path.to_owned(), reason };
     let mode = std::fs::metadata(path).map_err(read)?.mode() & 0o7777;
     if mode & 0o077 != 0 {
         return Err(IdentityError::Readable { path: path.to_owned(), mode });

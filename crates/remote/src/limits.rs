@@ -57,12 +57,12 @@ enum Transport {
 #[non_exhaustive]
 pub enum LimitsError {
     /// The file.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}: {reason}", path.display())]
     Read {
         /// Which.
         path: PathBuf,
         /// As the host put it.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// Its text.
     #[error("{}: {reason}", path.display())]
@@ -81,7 +81,7 @@ impl Limits {
     /// [`LimitsError`]
     pub fn read(path: &Path) -> Result<Self, LimitsError> {
         let text =
-            std::fs::read_to_string(path).map_err(|source| LimitsError::Read { path: path.to_owned(), source })?;
+            std::fs::read_to_string(path).map_err(|reason| LimitsError::Read { path: path.to_owned(), reason })?;
         Self::parse(&text).map_err(|reason| LimitsError::Text { path: path.to_owned(), reason })
     }
 

@@ -44,22 +44,22 @@ pub struct ServeOptions {
 #[non_exhaustive]
 pub enum ServeError {
     /// It cannot listen.
-    #[error("cannot listen at {address} ({source}): the address must be one of this host, and the port free")]
+    #[error("cannot listen at {address} ({reason}): the address must be one of this host, and the port free")]
     Listen {
         /// Where.
         address: SocketAddr,
         /// As the host put it.
-        source: io::Error,
+        reason: io::Error,
     },
     /// Messages cannot go through an address.
     #[error(
-        "messages cannot go through {address} ({source}): it must be an address of this host; `ip address` shows them"
+        "messages cannot go through {address} ({reason}): it must be an address of this host; `ip address` shows them"
     )]
     Data {
         /// Which.
         address: Ipv4Addr,
         /// As the host put it.
-        source: io::Error,
+        reason: io::Error,
     },
     /// The identity.
     #[error(transparent)]
@@ -96,13 +96,13 @@ impl Server {
             true => Err(io::Error::other("it stands for any address")),
             false => Ok(()),
         });
-        is_there.map_err(|source| ServeError::Data { address: data, source })?;
+        is_there.map_err(|reason| ServeError::Data { address: data, reason })?;
         let tls = tls::server(&identity)?;
         let listened = TcpListener::bind(listen).and_then(|listener| {
             listener.set_nonblocking(true)?;
             Ok(listener)
         });
-        let listener = listened.map_err(|source| ServeError::Listen { address: listen, source })?;
+        let listener = listened.map_err(|reason| ServeError::Listen { address: listen, reason })?;
         let (busy, open) = (Mutex::new(None), AtomicUsize::new(0));
         Ok(Self { listener, tls, data, limits, clock, agent_command, busy, open })
     }

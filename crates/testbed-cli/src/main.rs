@@ -3,9 +3,10 @@
 
 mod commands;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use chronoseal_console::{Printer, ended};
+use chronoseal_console::{Printer, Trouble, ended};
 use chronoseal_scenario::Texts;
 use clap::{Parser, Subcommand};
 
@@ -54,6 +55,10 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let printer = Printer::new(arguments.quiet);
     let result = match &arguments.command {
+        // It is nobody's to type: a controller would be at the other end of the standard input.
+        Command::Agent(commands::agent::Agent { action: None }) if std::io::stdin().is_terminal() => {
+            Err(Trouble("error: say what the agent is to do\nhelp: chronoseal agent serve --help".into()))
+        }
         Command::Agent(commands::agent::Agent { action: None }) => {
             return chronoseal_runner::agent_main(|texts: &Texts| texts.plan().map_err(|problems| problems.render()));
         }

@@ -138,6 +138,9 @@ pub(crate) struct AgentLog {
     /// What came in at a port that is open to others and is no part of the run.
     #[serde(default)]
     pub(crate) strangers: u64,
+    /// Connections of its streams that did not stand when the run began.
+    #[serde(default)]
+    pub(crate) unconnected: u64,
 }
 
 /// Identifies a frame's bytes.
@@ -226,6 +229,7 @@ impl AgentLog {
             refused: 0,
             dropped: 0,
             strangers: 0,
+            unconnected: 0,
         }
     }
 

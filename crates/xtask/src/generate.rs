@@ -25,6 +25,7 @@ const DOCUMENTS: &[(&str, Generator)] = &[
     ("docs/reference/command-line.md", command_line),
     ("docs/reference/command-line-v2x.md", command_line_v2x),
     ("docs/reference/command-line-middleware.md", command_line_middleware),
+    ("docs/reference/command-line-testbed.md", command_line_testbed),
 ];
 
 /// Commands about V2X, which have a document of their own.
@@ -32,6 +33,9 @@ const V2X: &[&str] = &["v2x", "vss", "pki"];
 
 /// Commands about robot middleware, which have another.
 const MIDDLEWARE: &[&str] = &["middleware"];
+
+/// Commands for runs over several hosts, which have a third.
+const TESTBED: &[&str] = &["controller", "agent", "ca"];
 
 /// The built binary.
 struct Cli {
@@ -43,8 +47,9 @@ pub(crate) fn run(root: &Path, mode: Mode) -> TaskResult {
     if !root.join("crates/cli/Cargo.toml").is_file() {
         return Err(Failure::because("crates/cli is missing; generated documents come from its binary"));
     }
-    // It answers for `pki` and `vss`, from beside the other.
+    // They answer for some commands, from beside it.
     built::program(root, "chronoseal-v2x")?;
+    built::program(root, "chronoseal-testbed")?;
     let program = built::program(root, "chronoseal")?;
     let cli = Cli { root: root.to_path_buf(), program: program.to_string_lossy().into_owned() };
 
@@ -96,9 +101,10 @@ fn check_schema(cli: &Cli) -> Result<String, Failure> {
 }
 
 fn command_line(cli: &Cli) -> Result<String, Failure> {
-    let head = "# Command line\n\nThe commands `v2x`, `vss` and `pki` are in [a document of their own](command-line-v2x.md), and so is \
-        [`middleware`](command-line-middleware.md).\n";
-    help_texts(cli, head, vec![Vec::new()], |command| !V2X.contains(&command) && !MIDDLEWARE.contains(&command))
+    let head = "# Command line\n\nThe commands `v2x`, `vss` and `pki` are in [a document of their own](command-line-v2x.md), and so are \
+        [`middleware`](command-line-middleware.md), and [`controller`, `agent` and `ca`](command-line-testbed.md).\n";
+    let is_apart = |command: &str| [V2X, MIDDLEWARE, TESTBED].iter().any(|commands| commands.contains(&command));
+    help_texts(cli, head, vec![Vec::new()], |command| !is_apart(command))
 }
 
 fn command_line_v2x(cli: &Cli) -> Result<String, Failure> {
@@ -107,6 +113,10 @@ fn command_line_v2x(cli: &Cli) -> Result<String, Failure> {
 
 fn command_line_middleware(cli: &Cli) -> Result<String, Failure> {
     apart(cli, "robot middleware", MIDDLEWARE)
+}
+
+fn command_line_testbed(cli: &Cli) -> Result<String, Failure> {
+    apart(cli, "several hosts", TESTBED)
 }
 
 /// A document of some commands.

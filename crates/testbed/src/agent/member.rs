@@ -80,6 +80,8 @@ impl Member {
     }
 
     pub(super) fn start(&mut self) -> Result<(), Failure> {
+        let connections = self.ports.iter_mut().filter_map(Port::connections);
+        self.log.unconnected = connections.map(|connections| connections.missing().count() as u64).sum();
         self.handle(Input::Command(Command::Start))
     }
 

@@ -82,6 +82,12 @@ fn warnings_of(agents: &[AgentConfig], counts: &[AgentCounts], logs: &[Option<Ag
     let mut warnings = Vec::new();
     for ((agent, count), log) in agents.iter().zip(counts).zip(logs) {
         let node = count.node;
+        let unconnected = log.as_ref().map_or(0, |log| log.unconnected);
+        if unconnected > 0 {
+            warnings.push(format!(
+                "node {node}: {unconnected} connections of its streams did not stand when the run began; their messages wait at the sender"
+            ));
+        }
         let mut warn = |number: u64, what: &str| {
             if number > 0 {
                 warnings.push(format!("node {node}: {number} frames {what}"));

@@ -72,8 +72,9 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
     let program = match options.binary {
         Some(file) => root.join(file),
         None => {
-            // It answers for `v2x`, `pki` and `vss`, from beside the other.
+            // They answer for some commands, from beside it.
             built::program(root, "chronoseal-v2x")?;
+            built::program(root, "chronoseal-testbed")?;
             built::program(root, "chronoseal")?
         }
     };
