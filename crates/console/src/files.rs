@@ -87,6 +87,12 @@ pub fn claim(folder: &Path) -> Result<(), Trouble> {
     })
 }
 
+/// Removes a folder that was claimed, if nothing came of it.
+pub fn release(folder: &Path) {
+    // Only if it is still empty; the error to tell is another one.
+    let _ = std::fs::remove_dir(folder);
+}
+
 /// `results/NAME`, or with a number behind it if that exists.
 pub fn fresh_folder(name: &str) -> PathBuf {
     let plain = Path::new("results").join(name);

@@ -5,7 +5,7 @@
 //! as the scenario says. Nothing between the hosts is emulated. No host's clock is touched: clocks are compared ([`clocks`]), and what
 //! is not known of them is part of the result.
 //!
-//! What matters: [`Server`], an agent; [`control`], the controller; [`Authority`], which makes the [`Identity`] of each.
+//! What matters: [`Server`], an agent; [`control()`], the controller; [`Authority`], which makes the [`Identity`] of each.
 
 pub mod agents;
 mod authority;
@@ -17,7 +17,7 @@ mod limits;
 mod message;
 mod serve;
 mod session;
-pub mod tls;
+mod tls;
 
 pub use agents::{AgentEntry, Agents, AgentsError};
 pub use authority::{Authority, AuthorityError, Role};
@@ -25,5 +25,5 @@ pub use clocks::VirtualClock;
 pub use control::{ControlError, Options, control};
 pub use identity::{Identity, IdentityError};
 pub use limits::{Limits, LimitsError};
-pub use message::Build;
 pub use serve::{ServeError, ServeOptions, Server};
+pub use tls::Unusable;

@@ -12,18 +12,18 @@ const PROTOCOL: u32 = 1;
 
 /// What a program is built from. Two that differ may make different plans of one scenario.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
-pub struct Build {
+pub(crate) struct Build {
     /// Of the messages between controller and agent.
-    pub protocol: u32,
+    pub(crate) protocol: u32,
     /// Of chronoseal.
-    pub version: String,
+    pub(crate) version: String,
     /// The commit, empty if unknown.
-    pub commit: String,
+    pub(crate) commit: String,
 }
 
 impl Build {
     /// This program's.
-    pub fn own() -> Self {
+    pub(crate) fn own() -> Self {
         let versions = chronoseal_runner::versions();
         let version = versions.into_iter().find(|(name, _)| name == "chronoseal").map(|(_, version)| version);
         Self { protocol: PROTOCOL, version: version.unwrap_or_default(), commit: chronoseal_runner::commit().into() }

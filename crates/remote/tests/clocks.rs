@@ -50,11 +50,11 @@ fn an_offset_and_a_drift_are_found_within_what_is_stated() {
     assert!(clock.uncertainty_ns < 5_000_000, "{clock:?}");
     let other = shifted.meta.hosts[1].clock.unwrap();
     assert!(other.offset_ns.abs() <= other.uncertainty_ns, "{other:?}");
-    // Half of all messages of one direction would take 5 ms longer, of the other 5 ms less, if clocks were taken at their word.
+    // The fastest message of one direction would take 5 ms longer, of the other 5 ms less, if clocks were taken at their word.
     let allowed = Duration::from_ns(clock.uncertainty_ns + other.uncertainty_ns) + Duration::from_ms(1);
     for stream in [0, 1] {
         let (plain, shifted) = (latencies(&plain, stream), latencies(&shifted, stream));
-        let (plain, shifted) = (plain[plain.len() / 2], shifted[shifted.len() / 2]);
+        let (plain, shifted) = (plain[0], shifted[0]);
         assert!(
             (plain - shifted).abs() <= allowed,
             "stream {stream}: {shifted}, and {plain} without, {allowed} allowed"

@@ -89,10 +89,7 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
         let pair = place.as_deref().filter(|_| options.engine == EngineName::Both);
         let filling = pair.map(Filling::begin).transpose()?;
         let ran = every_engine(&scenario, &prepared, options, place.as_deref(), printer, stop).inspect_err(|_| {
-            if let Some(folder) = &place {
-                // Only if it is still empty; the error to tell is the other one.
-                let _ = std::fs::remove_dir(folder);
-            }
+            place.as_deref().into_iter().for_each(files::release);
         })?;
         let shown = show(&ran, options, place.as_deref(), printer, told)?;
         filling.map(Filling::finish).transpose()?;

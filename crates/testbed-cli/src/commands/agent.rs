@@ -1,6 +1,6 @@
 //! `chronoseal agent serve`
 
-use std::net::{Ipv4Addr, SocketAddr};
+use core::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 

@@ -76,10 +76,7 @@ pub(crate) fn run(options: &Controller, printer: &Printer) -> Result<Status, Tro
     overloads(&scenario.plan).iter().for_each(|text| printer.note(&format!("warning: {text}")));
     let cpu_before = cost::process_cpu_ns();
     let run = control(&scenario, &prepared, &identity, &asked, &|line| printer.hint(line), stop).inspect_err(|_| {
-        if let Some(folder) = &folder {
-            // Only if it is still empty; the error to tell is the other one.
-            let _ = std::fs::remove_dir(folder);
-        }
+        folder.as_deref().into_iter().for_each(files::release);
     })?;
     let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
     let status = show(&run, cpu_s, folder.as_deref(), options.format, printer)?;

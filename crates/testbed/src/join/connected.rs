@@ -193,3 +193,103 @@ fn open(sender: NodeId, at: NodeId, sent: &ConnectedSent) -> FrameRow {
     let row = FrameRow::open(stream, sent.sequence, sender, at, sent_at, outcome);
     FrameRow { len: sent.len, sent_at: Some(sent_at), ..row }
 }
+
+#[cfg(test)]
+mod tests {
+    use chronoseal_core::Event;
+
+    use super::*;
+    use crate::host_link::HostLink;
+    use crate::log::EventRecord;
+
+    const STREAM: u16 = 3;
+
+    /// One end of a stream, with what it wrote down.
+    fn end(node: u16, sends: bool, is_datagram: bool, log: AgentLog) -> (AgentConfig, Option<AgentLog>) {
+        let datagram = DatagramEnd { stream: STREAM, sends, group: [0; 4], station: [0; 4], peers: Vec::new() };
+        let connection = ConnectionEnd { stream: STREAM, peer: [0; 4], sends, message_len: 100 };
+        let link = HostLink {
+            address: [0; 4],
+            port: 1,
+            datagrams: if is_datagram { vec![datagram] } else { Vec::new() },
+            connections: if is_datagram { Vec::new() } else { vec![connection] },
+        };
+        (AgentConfig { ports: vec![PortLink::Host(link)], ..AgentConfig::new(NodeId(node)) }, Some(log))
+    }
+
+    fn log(sent: &[(u64, bool)], came: &[(u64, EventKind)]) -> AgentLog {
+        let mut log = AgentLog::with_room(0);
+        let of = |(sequence, is_refused): &(u64, bool)| ConnectedSent {
+            at_ps: *sequence as i64,
+            stream: STREAM,
+            sequence: *sequence,
+            len: 100,
+            is_refused: *is_refused,
+        };
+        log.connected_sent = sent.iter().map(of).collect();
+        let event = |(sequence, kind): &(u64, EventKind)| Event::of(*kind, StreamId(STREAM), *sequence);
+        log.connected_received =
+            came.iter().map(|told| (EventRecord::new(SimTime::from_ps(1_000), &event(told)), 100)).collect();
+        log
+    }
+
+    /// Six messages are sent and one is refused: two come, one of them twice, one is damaged, and one comes that nobody sent.
+    fn outcomes(is_datagram: bool) -> (Vec<(u64, Outcome)>, Vec<Option<u64>>, Vec<String>) {
+        let sent: Vec<(u64, bool)> = (0..7).map(|sequence| (sequence, sequence == 6)).collect();
+        let damaged = EventKind::Discarded(DiscardReason::Malformed);
+        let came = [
+            (0, EventKind::Delivered),
+            (2, EventKind::Delivered),
+            (2, EventKind::Delivered),
+            (3, damaged),
+            (99, EventKind::Delivered),
+        ];
+        let ends = [end(0, true, is_datagram, log(&sent, &[])), end(1, false, is_datagram, log(&[], &came))];
+        let (agents, logs): (Vec<_>, Vec<_>) = ends.into_iter().unzip();
+        let (rows, on_way, warnings) = rows(&agents, &logs, &Stays::default());
+        let told = rows.iter().map(|row| (row.sequence, row.outcome)).collect();
+        (told, on_way.iter().map(|row| row.sequence).collect(), warnings)
+    }
+
+    #[test]
+    fn a_datagram_that_has_not_come_is_lost_and_every_message_has_an_end() {
+        let copy = Outcome::Discarded(DiscardReason::CopyEliminated);
+        let damaged = Outcome::Discarded(DiscardReason::Malformed);
+        let refused = Outcome::Discarded(DiscardReason::QueueFull);
+        let (told, on_way, warnings) = outcomes(true);
+        let ends = [
+            (0, Outcome::Delivered),
+            (1, Outcome::Missing),
+            (2, Outcome::Delivered),
+            (2, copy),
+            (3, damaged),
+            (4, Outcome::Missing),
+            (5, Outcome::Missing),
+            (6, refused),
+            (99, Outcome::Delivered),
+        ];
+        assert_eq!(told, ends);
+        assert!(on_way.is_empty());
+        assert!(warnings[0].contains("1 messages of stream 3 that nobody wrote down as sent"), "{warnings:?}");
+    }
+
+    #[test]
+    fn a_message_of_a_connection_may_still_be_under_way() {
+        let (_, on_way, _) = outcomes(false);
+        assert!(on_way.is_empty(), "the one of a number above them has passed them all");
+        let sent = [(0, false), (1, false), (2, false)];
+        let came = [(0, EventKind::Delivered)];
+        let ends = [end(0, true, false, log(&sent, &[])), end(1, false, false, log(&[], &came))];
+        let (agents, logs): (Vec<_>, Vec<_>) = ends.into_iter().unzip();
+        let (_, on_way, _) = rows(&agents, &logs, &Stays::default());
+        assert_eq!(on_way.iter().map(|row| row.sequence).collect::<Vec<_>>(), [Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn what_a_lost_sender_sent_is_no_forgery() {
+        let (agent, _) = end(0, true, true, AgentLog::default());
+        let (receiver, log) = end(1, false, true, log(&[], &[(0, EventKind::Delivered)]));
+        let (rows, _, warnings) = rows(&[agent, receiver], &[None, log], &Stays::default());
+        assert!(rows.is_empty() && warnings.is_empty(), "{rows:?} {warnings:?}");
+    }
+}
