@@ -123,6 +123,7 @@ on = ["front"]
 [[nodes]]
 name = "zone"
 on = ["front", "rear"]
+gateway = {}
 [[nodes]]
 name = "brake"
 on = ["rear"]

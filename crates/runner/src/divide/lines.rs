@@ -37,7 +37,8 @@ pub(super) struct Passes {
     last: VecDeque<Option<u64>>,
     first_frame: u64,
     waiting: BTreeMap<(u16, u32, u64), Waiting>,
-    lines: BTreeMap<(u16, u32), Use>,
+    /// By segment, and there by number.
+    lines: Vec<Vec<Use>>,
 }
 
 #[derive(Clone, Copy)]
@@ -114,40 +115,48 @@ fn account(by_class: &[Duration; Priority::COUNT], interruptible: Duration, clas
     Account { below: sum(below), interruptible, others: sum(others) }
 }
 
+/// The thing with this number, which is made if there is none.
+pub(super) fn at<T: Default>(things: &mut Vec<T>, number: usize) -> &mut T {
+    if things.len() <= number {
+        things.resize_with(number + 1, T::default);
+    }
+    &mut things[number]
+}
+
 impl Passes {
     /// Takes in what a line tells.
     pub(super) fn note(&mut self, passing: &Passing) {
-        let Passing { segment, line, frame, at, what } = *passing;
-        let used = self.lines.entry((segment, line)).or_default();
+        let Passing { segment, line, frame, at: now, what } = *passing;
+        let used = at(at(&mut self.lines, usize::from(segment)), line as usize);
         match what {
             Passed::Queued { priority } => {
                 if let Some(frame) = frame {
-                    let waiting = Waiting { priority, at, used: used.account(at, priority) };
+                    let waiting = Waiting { priority, at: now, used: used.account(now, priority) };
                     self.waiting.insert((segment, line, frame), waiting);
                 }
             }
             Passed::Refused => {
                 self.waiting.remove(&(segment, line, frame.unwrap_or(0)));
             }
-            Passed::Used { until } if until > at => {
+            Passed::Used { until } if until > now => {
                 // Somebody goes on, is cut, or begins. If it cannot be interrupted, it is told next who that is.
-                let class = used.class.filter(|_| used.until > at);
-                used.begin(at, until, class);
+                let class = used.class.filter(|_| used.until > now);
+                used.begin(now, until, class);
                 if class.is_none() {
-                    used.begun.push((at, used.by_class, used.interruptible));
+                    used.begun.push((now, used.by_class, used.interruptible));
                 }
             }
             Passed::Used { .. } => {}
             Passed::Sent { started_at, left_at, arrives_at, free_at, transmission } => {
                 let waiting = frame.and_then(|frame| self.waiting.remove(&(segment, line, frame)));
                 let priority = waiting.map_or(Priority::PROTOCOL_CONTROL, |waiting| waiting.priority);
-                let then = used.account_at(started_at, at, priority);
-                let is_interruptible = started_at < at;
+                let then = used.account_at(started_at, now, priority);
+                let is_interruptible = started_at < now;
                 if is_interruptible {
                     used.begun.clear();
                 } else {
-                    used.begin(at, free_at, Some(priority));
-                    used.begun.retain(|(begun, ..)| *begun < at);
+                    used.begin(now, free_at, Some(priority));
+                    used.begun.retain(|(begun, ..)| *begun < now);
                 }
                 let (Some(frame), Some(Waiting { at: queued_at, used: before, .. })) = (frame, waiting) else { return };
                 let below = then.below - before.below;
@@ -181,7 +190,11 @@ impl Passes {
             used.advance(until);
             used.by_class.iter().fold(used.interruptible, |sum, one| sum + *one)
         };
-        self.lines.iter_mut().map(|((segment, line), used)| (*segment, *line, whole(used))).collect()
+        let mut all = Vec::new();
+        for (segment, lines) in (0..).zip(&mut self.lines) {
+            all.extend((0..).zip(lines).map(|(line, used)| (segment, line, whole(used))));
+        }
+        all
     }
 
     /// Forgets passes that were over before a time, and frames before one.

@@ -33,6 +33,17 @@ struct Sent {
     continues: bool,
 }
 
+/// What is known of a frame.
+#[derive(Clone, Debug, Default)]
+struct Followed {
+    sent: Option<Sent>,
+    /// By whom it was taken, and how.
+    got: Vec<(NodeId, Got)>,
+}
+
+/// When a receiver accepted which frames, in order.
+type Accepted = VecDeque<(SimTime, u64)>;
+
 /// A frame as its receiver got it.
 #[derive(Clone, Copy, Debug)]
 struct Got {
@@ -96,12 +107,11 @@ pub(crate) struct Divider {
     first_own: NodeId,
     passes: Passes,
     /// By the driver's number, from that of the first frame that is not forgotten.
-    sent: VecDeque<Option<Sent>>,
+    frames: VecDeque<Followed>,
     first: u64,
     origins: BTreeMap<u64, Vec<u64>>,
-    got: BTreeMap<(u64, NodeId), Got>,
-    /// Which frames of a stream a receiver accepted, and when, in order.
-    accepted: BTreeMap<(StreamId, NodeId), VecDeque<(SimTime, u64)>>,
+    /// By stream, and there by receiver.
+    accepted: Vec<Vec<(NodeId, Accepted)>>,
     /// When a host interface gave a frame to a node that has not taken it yet.
     handed: BTreeMap<(u64, NodeId), SimTime>,
     /// By node: the frame it took last, with when it was handed over, and taken.
@@ -127,11 +137,10 @@ impl Divider {
             sent_by_any: plan.streams.iter().map(|stream| stream.sent_by.is_some()).collect(),
             first_own: NodeId(plan.node_ids().count() as u16),
             passes: Passes::default(),
-            sent: VecDeque::new(),
+            frames: VecDeque::new(),
             first: 0,
             origins: BTreeMap::new(),
-            got: BTreeMap::new(),
-            accepted: BTreeMap::new(),
+            accepted: Vec::new(),
             handed: BTreeMap::new(),
             taken: vec![(0, None, SimTime::ZERO); names.len()],
             work: vec![Vec::new(); names.len()],
@@ -185,7 +194,22 @@ impl Divider {
     }
 
     fn sent(&self, frame: u64) -> Option<&Sent> {
-        self.sent.get(self.place(frame)?)?.as_ref()
+        self.frames.get(self.place(frame)?)?.sent.as_ref()
+    }
+
+    /// How a node got a frame.
+    fn got(&self, frame: u64, node: NodeId) -> Option<&Got> {
+        let mut got = self.frames.get(self.place(frame)?)?.got.iter();
+        got.find(|(by, _)| *by == node).map(|(_, got)| got)
+    }
+
+    /// A frame that is not forgotten.
+    fn followed(&mut self, frame: u64) -> Option<&mut Followed> {
+        let place = self.place(frame)?;
+        if self.frames.len() <= place {
+            self.frames.resize_with(place + 1, Followed::default);
+        }
+        self.frames.get_mut(place)
     }
 
     /// Where a frame is kept, if it is not forgotten.
@@ -195,15 +219,14 @@ impl Divider {
 
     /// Forgets what was told before a time.
     fn forget(&mut self, before: SimTime) {
-        while self.sent.front().is_some_and(|sent| sent.is_none_or(|sent| sent.sent_at < before)) {
-            self.sent.pop_front();
+        while self.frames.front().is_some_and(|frame| frame.sent.is_none_or(|sent| sent.sent_at < before)) {
+            self.frames.pop_front();
             self.first += 1;
         }
         self.passes.forget(before, self.first);
         self.origins = self.origins.split_off(&self.first);
-        self.got = self.got.split_off(&(self.first, NodeId(0)));
         self.handed = self.handed.split_off(&(self.first, NodeId(0)));
-        for accepted in self.accepted.values_mut() {
+        for (_, accepted) in self.accepted.iter_mut().flatten() {
             accepted.drain(..accepted.partition_point(|(at, _)| *at < before));
         }
         for work in &mut self.work {
@@ -284,9 +307,16 @@ impl Observer for Divider {
             _ => (None, received_at),
         };
         let got = Got { departed_at: frame.departed_at, received_at, handed_at, taken_at };
-        self.got.entry((serial, node)).or_insert(got);
-        if event.kind == EventKind::Delivered {
-            let accepted = self.accepted.entry((event.stream, node)).or_default();
+        if let Some(frame) = self.followed(serial).filter(|frame| frame.got.iter().all(|(by, _)| *by != node)) {
+            frame.got.push((node, got));
+        }
+        if event.kind == EventKind::Delivered && event.stream != StreamId::NONE {
+            let receivers = lines::at(&mut self.accepted, event.stream.index());
+            let place = receivers.iter().position(|(receiver, _)| *receiver == node).unwrap_or_else(|| {
+                receivers.push((node, Accepted::new()));
+                receivers.len() - 1
+            });
+            let accepted = &mut receivers[place].1;
             let later = accepted.iter().rev().take_while(|known| **known > (at, serial)).count();
             accepted.insert(accepted.len() - later, (at, serial));
         }
@@ -302,9 +332,9 @@ impl Observer for Divider {
             MessagePart::Continues => self.messages.get(&message).copied().unwrap_or(at),
             MessagePart::Whole | MessagePart::Answers => at,
         };
-        let Some(place) = self.place(serial) else { return };
-        self.sent.resize(self.sent.len().max(place + 1), None);
-        self.sent[place] = Some(Sent { stream, from: node, sent_at, continues: part == MessagePart::Continues });
+        if let Some(frame) = self.followed(serial) {
+            frame.sent = Some(Sent { stream, from: node, sent_at, continues: part == MessagePart::Continues });
+        }
     }
 
     fn came_from(&mut self, serial: u64, origins: &[u64]) {

@@ -39,7 +39,8 @@ impl Divider {
     /// The steps of an accepted frame from when it was due; `None` if nobody knows when that was, or its way is not known.
     pub(super) fn steps(&self, row: &FrameRow) -> Option<Vec<Step>> {
         let (due_at, accepted_at, sent_at) = (row.due_at?, row.accepted_at?, row.sent_at?);
-        let accepted = self.accepted.get(&(row.stream, row.at))?;
+        let mut receivers = self.accepted.get(row.stream.index())?.iter();
+        let (_, accepted) = receivers.find(|(receiver, _)| *receiver == row.at)?;
         let from = accepted.partition_point(|(at, _)| *at < accepted_at);
         let candidates = accepted.range(from..).take_while(|(at, _)| *at == accepted_at);
         let way = candidates.into_iter().find_map(|(_, frame)| self.way(*frame, row.at, (row.stream, sent_at), 0))?;
@@ -52,7 +53,7 @@ impl Divider {
         };
         self.at_node(&mut steps, (row.sender, sender), sent_at, before);
         for (number, (frame, to)) in way.iter().enumerate() {
-            let got = self.got.get(&(*frame, *to))?;
+            let got = self.got(*frame, *to)?;
             let from = if number == 0 { sender } else { self.at(self.sent(*frame)?.from) };
             self.on_segment(&mut steps, (*frame, from), *to, got)?;
             let name = self.at(*to);
@@ -85,7 +86,7 @@ impl Divider {
             return Some(vec![(frame, to)]);
         }
         let origins = self.origins.get(&frame).filter(|_| depth < TRANSMISSIONS_MAX)?;
-        let came = |origin: &&u64| self.got.contains_key(&(**origin, sent.from));
+        let came = |origin: &&u64| self.got(**origin, sent.from).is_some();
         let before = origins.iter().filter(came).find_map(|origin| self.way(*origin, sent.from, root, depth + 1));
         before.map(|mut way| {
             way.push((frame, to));

@@ -50,6 +50,9 @@ pub(super) fn take_unjudged(plan: &Plan, rows: &mut Vec<FrameRow>) -> Vec<FrameR
             *known = (*known).max((row.accepted_at, place));
         }
     }
+    if last.is_empty() {
+        return Vec::new();
+    }
     let mut places: Vec<usize> = last.into_values().map(|(_, place)| place).collect();
     places.sort_unstable();
     let unjudged = places.iter().map(|place| rows[*place]).collect();

@@ -150,6 +150,13 @@ impl Credentials {
         }
     }
 
+    /// Forgets the messages and the certificates of others.
+    pub(super) fn forget_others(&mut self) {
+        if let Self::Signed(signed) = self {
+            signed.verifier = signed.office.verifier();
+        }
+    }
+
     pub(super) fn pseudonym(&self) -> Pseudonym {
         let (number, asked_at_s) = match self {
             Self::Unsigned(unsigned) => (unsigned.number, 0),

@@ -161,6 +161,8 @@ pub struct ItsStation {
     /// True from its first look at the road until it has left.
     is_there: bool,
     next_look_at: Option<LocalTime>,
+    /// After it has left: when it forgets whom it has heard.
+    forgets_at: Option<LocalTime>,
     /// True if it had nothing to do when it was to look next, so that whatever keeps it from looking is the host.
     is_idle: bool,
     next_denm_at: Option<LocalTime>,
@@ -172,6 +174,8 @@ pub struct ItsStation {
     received: VecDeque<ReceivedMessage>,
 }
 
+/// So long after it has left a station can hear nobody any more, and needs no memory for that.
+const FORGETS_AFTER: Duration = Duration::from_s(1);
 /// Streams of the random numbers of errors, beside those of the radio with the same purpose.
 const ERROR_STREAMS: u64 = 1 << 34;
 /// Streams of the phase purpose for the beats of stations, behind those of roads and policies.
@@ -208,6 +212,7 @@ impl ItsStation {
             is_running: false,
             is_there: false,
             next_look_at: None,
+            forgets_at: None,
             is_idle: false,
             next_denm_at: config.hazard.map(|hazard| hazard.at),
             reception: Reception::default(),
@@ -256,6 +261,7 @@ impl ItsStation {
         let Some(state) = self.mobility.state_at(now) else {
             self.next_look_at = None;
             self.is_there = false;
+            self.forgets_at = Some(now + FORGETS_AFTER);
             if let Some((accord, me)) = &self.accord {
                 accord.leaves(*me);
             }
@@ -292,7 +298,7 @@ impl ItsStation {
         match (self.next_look_at, self.next_denm_at) {
             (Some(look), Some(denm)) => Some(look.min(denm)),
             // DENMs come from where it is, so not after it has left.
-            (look, _) => look,
+            (look, _) => look.or(self.forgets_at),
         }
     }
 }
@@ -347,6 +353,10 @@ impl Node for ItsStation {
                 self.look(now, planned);
                 self.is_idle = false;
                 continue;
+            }
+            if self.forgets_at.is_some_and(|at| at <= now) {
+                self.forgets_at = None;
+                self.credentials.forget_others();
             }
             self.is_idle = true;
             return Output::Timeout(self.next_wake());

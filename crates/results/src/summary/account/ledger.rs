@@ -142,21 +142,24 @@ impl Ledger {
             self.receivers.iter_mut().for_each(|receiver| receiver.account.begin_again());
         }
         self.ready_ns = settled.ready_ns;
-        let rows = std::mem::take(&mut self.rows);
-        let mut sent = std::mem::take(&mut self.told);
+        // About as many come in each span.
+        let (row_count, sent_count) = (self.rows.len(), self.told.len());
+        let mut rows = std::mem::replace(&mut self.rows, Vec::with_capacity(row_count));
+        let mut sent = std::mem::replace(&mut self.told, Vec::with_capacity(sent_count));
         self.add_untold(&mut sent, &rows);
         sent.sort_unstable();
         self.sent += sent.len() as u64;
         // Those that came, and those that wait.
         let is_own = |row: &FrameRow| self.stream.receivers.contains(&row.at.0) && row.lost_for.is_none();
-        let comes = |row: &&FrameRow| is_own(row) && !matches!(row.outcome, Outcome::Missing | Outcome::Unaccounted);
-        let came: Vec<FrameRow> = rows.iter().filter(comes).copied().collect();
+        let comes = |row: &FrameRow| is_own(row) && !matches!(row.outcome, Outcome::Missing | Outcome::Unaccounted);
         let waits = |row: &&FrameRow| match (is_own(row), row.outcome) {
             (true, Outcome::Discarded(_)) => self.stream.is_replicated && self.stream.senders.is_none(),
             (true, outcome) => outcome == Outcome::Missing,
             (false, outcome) => matches!(outcome, Outcome::Discarded(_)),
         };
         let late: Vec<FrameRow> = rows.iter().filter(waits).copied().collect();
+        rows.retain(comes);
+        let came = rows;
         let mut waited = std::mem::replace(&mut self.waiting, late);
         let mut taken = std::mem::replace(&mut self.taken, self.attacks.take_taken());
         if settled.end.is_some() {
