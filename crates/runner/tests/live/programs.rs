@@ -9,6 +9,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
@@ -50,6 +51,7 @@ pub(crate) fn run_all() {
     a_program_speaks_over_the_link_and_takes_its_time();
     what_fails_is_told_and_what_it_printed_is_kept();
     messages_that_programs_carry_have_rows_as_all_others();
+    what_goes_through_a_node_comes_as_its_program_passes_it_on();
 }
 
 /// What this executable does as a program.
@@ -116,6 +118,11 @@ fn a_program_speaks_over_the_link_and_takes_its_time() {
     let [client, server]: [&ProgramMeta; 2] = run.meta.programs.iter().collect::<Vec<_>>().try_into().unwrap();
     assert!(client.is_well && client.how == "exit status 0", "{client:?}");
     assert!(server.is_well && server.ended_ns.is_none(), "it serves until the end: {server:?}");
+    assert!(client.processor_ns.is_some_and(|ns| ns > 0) && client.memory.is_none(), "{client:?}");
+    assert!(
+        server.processor_ns.is_some_and(|ns| ns > 0) && server.memory.is_some_and(|bytes| bytes > 100_000),
+        "{server:?}"
+    );
     // Twice 5 ms, and what the host adds.
     let round: u64 = client.printed.split(' ').next().unwrap().parse().unwrap();
     assert!((10_000..100_000).contains(&round), "{client:?}");
@@ -254,4 +261,51 @@ air = { transport = \"program\" }
     let delivered = run.rows.frames.iter().filter(|row| row.stream == StreamId(1));
     let least = delivered.filter_map(|row| row.latency()).min().unwrap();
     assert!(least >= chronoseal_core::Duration::from_ms(5), "the link takes 5 ms: {least}");
+}
+
+const THROUGH: &str = r#"
+schema_version = 2
+name = "through"
+duration = "4s"
+[segments.air.link]
+through = "middle"
+[[nodes]]
+name = "robot"
+program = { run = ["python3", "EXAMPLE"], from = "500ms" }
+[[nodes]]
+name = "station"
+program = { run = ["python3", "EXAMPLE"] }
+[[nodes]]
+name = "middle"
+program = { run = MIDDLE }
+[[streams]]
+name = "probe"
+from = "robot"
+to = ["station"]
+period = "50ms"
+length = "64B"
+air = { transport = "program" }
+"#;
+
+fn what_goes_through_a_node_comes_as_its_program_passes_it_on() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no python3");
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let run = |middle: &str| {
+        let text = THROUGH
+            .replace("MIDDLE", middle)
+            .replace("EXAMPLE", &root.join("examples/link/udp.py").display().to_string());
+        engines::run(Engine::Live, &load(&text, &NoFiles))
+    };
+    let Some(kept) = run(r#"["sleep", "20"]"#) else { return };
+    assert!(kept.summary.streams[0].sent > 20 && kept.summary.streams[0].delivered == 0, "{:?}", kept.summary.streams);
+    let relay = root.join("adapters/middleware/attacks/through.py").display().to_string();
+    let Some(held) = run(&format!("[\"python3\", \"{relay}\", \"delay\", \"{{robot}}\"]")) else { return };
+    // At first it passes all on at once, then half a second later.
+    let latencies: Vec<_> = held.rows.frames.iter().filter_map(|row| Some(row.accepted_at? - row.sent_at?)).collect();
+    let half = chronoseal_core::Duration::from_ms(500);
+    let is_held = latencies.iter().filter(|latency| **latency >= half).count();
+    assert!(is_held > 5 && latencies.len() - is_held > 5, "{latencies:?} {:?}", held.meta.programs);
 }
