@@ -234,7 +234,7 @@ mod tests {
     }
 
     /// Six messages are sent and one is refused: two come, one of them twice, one is damaged, and one comes that nobody sent.
-    fn outcomes(is_datagram: bool) -> (Vec<(u64, Outcome)>, Vec<Option<u64>>, Vec<String>) {
+    fn outcomes(is_datagram: bool) -> (Vec<(u64, Outcome)>, usize, Vec<String>) {
         let sent: Vec<(u64, bool)> = (0..7).map(|sequence| (sequence, sequence == 6)).collect();
         let damaged = EventKind::Discarded(DiscardReason::Malformed);
         let came = [
@@ -248,7 +248,7 @@ mod tests {
         let (agents, logs): (Vec<_>, Vec<_>) = ends.into_iter().unzip();
         let (rows, on_way, warnings) = rows(&agents, &logs, &Stays::default());
         let told = rows.iter().map(|row| (row.sequence, row.outcome)).collect();
-        (told, on_way.iter().map(|row| row.sequence).collect(), warnings)
+        (told, on_way.len(), warnings)
     }
 
     #[test]
@@ -269,14 +269,14 @@ mod tests {
             (99, Outcome::Delivered),
         ];
         assert_eq!(told, ends);
-        assert!(on_way.is_empty());
+        assert_eq!(on_way, 0);
         assert!(warnings[0].contains("1 messages of stream 3 that nobody wrote down as sent"), "{warnings:?}");
     }
 
     #[test]
     fn a_message_of_a_connection_may_still_be_under_way() {
         let (_, on_way, _) = outcomes(false);
-        assert!(on_way.is_empty(), "the one of a number above them has passed them all");
+        assert_eq!(on_way, 0, "the one of a number above them has passed them all");
         let sent = [(0, false), (1, false), (2, false)];
         let came = [(0, EventKind::Delivered)];
         let ends = [end(0, true, false, log(&sent, &[])), end(1, false, false, log(&[], &came))];
