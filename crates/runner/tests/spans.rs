@@ -7,7 +7,7 @@ use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
 use chronoseal_results::{FrameFigures, RunRows, RunSummary};
 use chronoseal_runner::{Run, Span, simulate_folded, simulate_followed};
-use chronoseal_scenario::{FileError, Files, NoFiles, Scenario, load, upgrade};
+use chronoseal_scenario::{FileError, Files, Scenario, upgrade};
 
 /// The folder of a scenario.
 struct Folder(PathBuf);
@@ -103,71 +103,4 @@ fn a_run_in_many_spans_comes_to_what_it_does_as_a_whole() {
     }
     assert!(failed.is_empty(), "{} of {compared}:\n{}", failed.len(), failed.join("\n"));
     assert!(compared > 30, "{compared}");
-}
-
-/// Somebody babbles on both buses for half a second, so that frames wait there for many spans, in their senders and in the gateway.
-const BABBLED: &str = r#"
-schema_version = 2
-name = "babbled"
-duration = "1200ms"
-[segments.front.can]
-bit_rate = "500kbit/s"
-[segments.rear.can]
-bit_rate = "500kbit/s"
-[[nodes]]
-name = "pedal"
-on = ["front"]
-[[nodes]]
-name = "cluster"
-on = ["front"]
-[[nodes]]
-name = "zone"
-on = ["front", "rear"]
-gateway = {}
-[[nodes]]
-name = "brake"
-on = ["rear"]
-[[streams]]
-name = "request"
-from = "pedal"
-to = ["brake"]
-period = "100ms"
-length = "8B"
-front = { id = "0x300" }
-rear = { id = "0x300" }
-[[streams]]
-name = "shown"
-from = "pedal"
-to = ["cluster"]
-period = "100ms"
-length = "8B"
-front = { id = "0x400" }
-[[threats]]
-name = "front"
-kind = "babble"
-at = { segment = "front" }
-start = "250ms"
-every = "100us"
-count = 5000
-[[threats]]
-name = "rear"
-kind = "babble"
-at = { segment = "rear" }
-start = "350ms"
-every = "100us"
-count = 5000
-"#;
-
-#[test]
-fn what_is_under_way_for_many_spans_is_followed_to_its_end() {
-    let plan = load("babbled.toml", BABBLED.as_bytes(), &[], &NoFiles).unwrap_or_else(|bad| panic!("{}", bad.render()));
-    let prepared = Prepared::new(&plan).unwrap();
-    let whole = simulate_followed(&prepared, false, &mut |_| true).unwrap();
-    let span = Span { rows: 1, time: Duration::from_ms(60) };
-    let longest = whole.summary.streams.iter().filter_map(|stream| stream.end_to_end.all).map(|all| all.max_ns).max();
-    assert!(longest > Some((span.time * 5).as_ns()), "{longest:?}");
-    let mut rows = RunRows::default();
-    let folded = simulate_folded(&prepared, span, false, &mut rows, &mut |_| true).unwrap();
-    assert_eq!(difference(&whole.summary, &folded.summary), None);
-    assert_eq!(different_figures(&whole, &folded).or_else(|| different_rows(&whole.rows, &rows)), None);
 }
