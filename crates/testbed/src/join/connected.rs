@@ -28,10 +28,7 @@ pub(super) fn rows(
     logs: &[Option<AgentLog>],
     stalls: &Stays,
 ) -> (Vec<FrameRow>, Vec<OnWayRow>, Vec<String>) {
-    let sent: BTreeSet<(StreamId, u64)> = (logs.iter().flatten())
-        .flat_map(|log| &log.connected_sent)
-        .map(|sent| (StreamId(sent.stream), sent.sequence))
-        .collect();
+    let known = senders(agents, logs);
     let mut came: BTreeMap<Key, Vec<(SimTime, EventKind)>> = BTreeMap::new();
     let mut last: BTreeMap<(StreamId, NodeId), u64> = BTreeMap::new();
     for (agent, log) in agents.iter().zip(logs) {
@@ -39,7 +36,7 @@ pub(super) fn rows(
             let Some(event) = record.event() else { continue };
             came.entry((event.stream, event.sequence, agent.node)).or_default().push((record.at(), event.kind));
             // One that nobody sent says nothing of those before it.
-            if sent.contains(&(event.stream, event.sequence)) {
+            if known.contains_key(&(event.stream, event.sequence)) {
                 let highest = last.entry((event.stream, agent.node)).or_default();
                 *highest = event.sequence.max(*highest);
             }
@@ -88,7 +85,6 @@ pub(super) fn rows(
     // What a sender wrote down that was lost is not known.
     let unknown: BTreeSet<StreamId> = agents.iter().zip(logs).filter(|(_, log)| log.is_none()).flat_map(sent).collect();
     came.retain(|(stream, ..), _| !unknown.contains(stream));
-    let known = senders(agents, logs);
     let mut strange: BTreeMap<(StreamId, NodeId), usize> = BTreeMap::new();
     for ((stream, sequence, at), ends) in &came {
         if let Some((sender, sent)) = known.get(&(*stream, *sequence)) {
