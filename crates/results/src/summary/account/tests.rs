@@ -17,6 +17,7 @@ fn accounts_taken_together_hold_what_each_holds() {
         startup: 6,
         in_flight: 6,
         not_sent: 7,
+        reordered: 1,
         end_to_end: None,
         copies: Copies { eliminated: 1, lost: 2, repeated: 3 },
     };
@@ -39,6 +40,7 @@ fn accounts_taken_together_hold_what_each_holds() {
         startup: 12,
         in_flight: 12,
         not_sent: 14,
+        reordered: 2,
         end_to_end: None,
         copies: Copies { eliminated: 2, lost: 4, repeated: 6 },
     };
