@@ -5,11 +5,11 @@ mod commands;
 mod other_program;
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use chronoseal_console::{Printer, ended};
 use chronoseal_scenario::Texts;
+use chronoseal_testbed::has_controller;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command, Words};
@@ -17,8 +17,8 @@ use crate::other_program::{TESTBED, V2X};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    // A controller is at the other end of the standard input; a person is told by the other program what can be typed.
-    let is_started = |words: &[OsString]| words.is_empty() && !std::io::stdin().is_terminal();
+    // A person is told by the other program what can be typed.
+    let is_started = |words: &[OsString]| words.is_empty() && has_controller();
     if matches!(&arguments.command, Command::Agent(Words { words }) if is_started(words)) {
         return chronoseal_runner::agent_main(|texts: &Texts| texts.plan().map_err(|problems| problems.render()));
     }

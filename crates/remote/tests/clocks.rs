@@ -73,6 +73,9 @@ fn a_clock_that_jumps_leaves_no_one_way_latency() {
     let verdict = run_report(&found.meta, &found.summary, &found.rows).verdict;
     assert_eq!(verdict.word, Word::NotChecked, "{verdict:?}");
     assert!(verdict.text.contains("because the clocks of robot and station agree only within"), "{verdict:?}");
+    let page = chronoseal_report::json(&run_report(&found.meta, &found.summary, &found.rows));
+    assert!(page.contains("not checked, because the clocks of robot and station agree only within"), "{page}");
+    assert_eq!(found.meta.unmeasured.len(), 2);
     assert!(latencies(&found, 0).is_empty() && latencies(&found, 1).is_empty());
     // Messages are counted all the same.
     assert_eq!(crate::runs::account(&found, "laser").in_time, 100);

@@ -33,7 +33,7 @@ pub use fold::{Fold, summarise};
 pub use group::{ChangeMeta, ChangeSummary, GroupMeta, GroupSummary, KeySummary};
 pub use meta::{
     Allowance, BoundMeta, ClockDomainMeta, EndMeta, Engine, Fact, FileMeta, HostClock, HostMeta, LinkMeta, NodeMeta,
-    NodeRole, ProgramMeta, RunMeta, ScheduleMeta, SegmentMeta, SlotMeta, StreamMeta, TaskMeta,
+    NodeRole, ProgramMeta, RunMeta, ScheduleMeta, SegmentMeta, SlotMeta, StreamMeta, TaskMeta, UnmeasuredMeta,
 };
 pub use rows::{
     Absence, CaptureRow, Direction, EventRow, FrameRow, HopRow, OnWayRow, Outcome, OwedRow, ReleaseRow, RunRows,

@@ -59,6 +59,9 @@ pub struct RunMeta {
     /// Why something of the run could not be judged, each as a clause. What can be judged is all the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unchecked: Vec<String>,
+    /// Streams at receivers of which it is not known how long messages took, while it is known which came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmeasured: Vec<UnmeasuredMeta>,
     /// Fingerprint of the event trace, hexadecimal; simulated runs only.
     pub fingerprint: Option<String>,
     /// Nodes by identifier: stations, attackers, switch.
@@ -114,6 +117,20 @@ pub struct HostMeta {
     /// Its clock; `None` if it was not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<HostClock>,
+}
+
+/// A stream at a receiver of which nobody knows how long its messages took.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct UnmeasuredMeta {
+    /// The stream: index into [`RunMeta::streams`].
+    pub stream: u16,
+    /// Index into [`RunMeta::nodes`].
+    pub receiver: u16,
+    /// What would have been judged, if anything `[ns]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_ns: Option<i64>,
+    /// Why not, as a clause.
+    pub why: String,
 }
 
 /// A host's clock against the controller's.
@@ -474,6 +491,7 @@ impl RunMeta {
             lost: None,
             hosts: Vec::new(),
             unchecked: Vec::new(),
+            unmeasured: Vec::new(),
             fingerprint: None,
             nodes: Vec::new(),
             streams: Vec::new(),

@@ -8,7 +8,7 @@ use chronoseal_catalog::{BuildError, Datagrams, LiveLink, Prepared};
 use chronoseal_core::{Duration, NodeId, SimTime, StreamId};
 use chronoseal_plan::{DeadlineKind, Fidelity, Plan, SegmentId};
 use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
-use chronoseal_results::{Engine, Fact, HostMeta, RunMeta};
+use chronoseal_results::{Engine, Fact, HostMeta, RunMeta, UnmeasuredMeta};
 use chronoseal_testbed::{
     AgentConfig, AgentRecord, DatagramEnd, HostLink, LiveConfig, Placement, PortLink, join_hosts,
 };
@@ -131,8 +131,9 @@ impl<'p> OverHosts<'p> {
 
         let clocks = Clocks { meta: &meta, tolerance: run.tolerance };
         let refused = clocks.refused(plan);
-        let mut unchecked: Vec<String> = refused.values().flatten().cloned().collect();
         hide_one_way(&mut rows, &mut meta, &refused);
+        let judged = meta.unmeasured.iter().filter(|end| end.deadline_ns.is_some() || run.tolerance.is_some());
+        let mut unchecked: Vec<String> = judged.map(|end| end.why.clone()).collect();
         settle(prepared, &mut rows);
         let clocks = Clocks { meta: &meta, tolerance: run.tolerance };
         unchecked.extend(clocks.too_close(plan, &rows));
@@ -179,8 +180,8 @@ fn leave_out_emulation(meta: &mut RunMeta) {
     }
 }
 
-/// Streams at receivers of which no one-way latency is shown, each with why, if it was to be judged.
-type Refused = BTreeMap<(StreamId, NodeId), Option<String>>;
+/// Streams at receivers of which no one-way latency is shown, each with why.
+type Refused = BTreeMap<(StreamId, NodeId), String>;
 
 /// How far apart the clocks of hosts may have been.
 struct Clocks<'m> {
@@ -199,6 +200,8 @@ impl Clocks<'_> {
     }
 
     fn agree(&self, one: NodeId, other: NodeId) -> String {
+        // Both directions have the same two clocks.
+        let (one, other) = (one.min(other), one.max(other));
         let (one_name, other_name) = (self.meta.node_name(one.0), self.meta.node_name(other.0));
         match self.apart(one, other) {
             Some(apart) => format!("the clocks of {one_name} and {other_name} agree only within {}", short(apart)),
@@ -228,8 +231,7 @@ impl Clocks<'_> {
                     }
                     (None, None) => String::new(),
                 };
-                let why = (deadline.is_some() || self.tolerance.is_some()).then(|| agree + &allows);
-                refused.insert((StreamId(index as u16), *receiver), why);
+                refused.insert((StreamId(index as u16), *receiver), agree + &allows);
             }
         }
         refused
@@ -282,17 +284,14 @@ fn hide_one_way(rows: &mut RunRows, meta: &mut RunMeta, refused: &Refused) {
     for row in rows.frames.iter_mut().filter(|row| refused.contains_key(&(row.stream, row.at))) {
         (row.received_at, row.accepted_at) = (None, None);
     }
-    let of_streams: BTreeSet<StreamId> = refused.keys().map(|(stream, _)| *stream).collect();
-    for id in of_streams {
+    for ((id, receiver), why) in refused {
         let Some(stream) = meta.streams.get_mut(id.index()) else { continue };
-        for end in &mut stream.ends {
-            if refused.contains_key(&(id, NodeId(end.receiver))) {
-                end.deadline_ns = None;
-            }
-        }
+        let end = stream.ends.iter_mut().find(|end| end.receiver == receiver.0);
+        let deadline_ns = end.and_then(|end| end.deadline_ns.take());
+        meta.unmeasured.push(UnmeasuredMeta { stream: id.0, receiver: receiver.0, deadline_ns, why: why.clone() });
         stream.deadline_ns = stream.ends.iter().filter_map(|end| end.deadline_ns).min();
         // What was lost failed all the same, where that was to be judged.
-        stream.is_lossy &= !stream.is_judged;
+        stream.is_lossy &= deadline_ns.is_none();
         stream.is_judged = stream.deadline_ns.is_some();
     }
 }

@@ -3,11 +3,11 @@
 
 mod commands;
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use chronoseal_console::{Printer, Trouble, ended};
 use chronoseal_scenario::Texts;
+use chronoseal_testbed::has_controller;
 use clap::{Parser, Subcommand};
 
 /// The commands of chronoseal for runs over several hosts; `chronoseal` hands them over to this program.
@@ -55,10 +55,10 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let printer = Printer::new(arguments.quiet);
     let result = match &arguments.command {
-        // It is nobody's to type: a controller would be at the other end of the standard input.
-        Command::Agent(commands::agent::Agent { action: None }) if std::io::stdin().is_terminal() => {
+        Command::Agent(commands::agent::Agent { action: None }) if !has_controller() => {
             Err(Trouble("error: say what the agent is to do\nhelp: chronoseal agent serve --help".into()))
         }
+        // Started for a station of a run.
         Command::Agent(commands::agent::Agent { action: None }) => {
             return chronoseal_runner::agent_main(|texts: &Texts| texts.plan().map_err(|problems| problems.render()));
         }

@@ -1,6 +1,6 @@
 //! The account of every frame, by stream and receiver.
 
-use chronoseal_results::{Account, Copies, RunMeta, RunSummary, StreamSummary};
+use chronoseal_results::{Account, Copies, RunMeta, RunSummary, StreamSummary, UnmeasuredMeta};
 
 use super::evidence;
 use crate::document::{Cell, Mark, Table};
@@ -41,6 +41,9 @@ pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
             "Copies beside: copies of frames that several ways brought, beside the one by which each frame is counted. Those eliminated \
              came after it; repeated ones were taken for new frames.",
         );
+    }
+    if let Some(note) = not_timed(meta) {
+        table = table.footnote(note);
     }
     let mut accounts: Vec<(&StreamSummary, &Account)> = summary
         .streams
@@ -100,4 +103,17 @@ fn copies(copies: &Copies) -> Cell {
         known.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
     let cell = Cell::text(if words.is_empty() { "0".to_owned() } else { words.join(", ") });
     if copies.repeated > 0 { cell.marked(Mark::Bad) } else { cell }
+}
+
+/// What the column of frames in time means where nobody knows how long they took.
+pub(super) fn not_timed(meta: &RunMeta) -> Option<String> {
+    let first = meta.unmeasured.first()?;
+    let name = |end: &UnmeasuredMeta| meta.streams.get(usize::from(end.stream)).map(|stream| stream.name.as_str());
+    let mut names: Vec<&str> = meta.unmeasured.iter().filter_map(name).collect();
+    names.dedup();
+    Some(format!(
+        "Of {}, those in time came; how long they took was not checked, because {}.",
+        names.join(", "),
+        first.why
+    ))
 }

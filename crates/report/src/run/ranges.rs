@@ -176,6 +176,12 @@ fn ends<'a>(meta: &RunMeta, stream: &'a StreamMeta, counts: &'a StreamSummary) -
 fn fill(row: &mut RangeRow, meta: &RunMeta, end: &End<'_>, note: &str, hops: &mut Hops) {
     let (stream, counts) = (end.stream, end.counts);
     row.deadline = row.deadline.or(end.deadline_ns.map(us));
+    let id = meta.streams.iter().position(|known| std::ptr::eq(known, stream));
+    let unmeasured = meta.unmeasured.iter().find(|end| Some(usize::from(end.stream)) == id);
+    let not_checked = unmeasured.map(|end| format!("not checked, because {}", end.why));
+    if let Some(why) = not_checked.as_ref().filter(|_| row.deadline.is_none()) {
+        row.no_deadline.clone_from(why);
+    }
     if row.no_deadline.is_empty() && row.deadline.is_none() {
         row.no_deadline = match (has_slot(meta, stream), stream.is_judged) {
             (true, _) => "its slot says when it has to leave".into(),
@@ -200,7 +206,10 @@ fn fill(row: &mut RangeRow, meta: &RunMeta, end: &End<'_>, note: &str, hops: &mu
             let parts = counts.way.iter().filter(|_| is_whole).filter_map(part).collect();
             row.spreads.push(spread(latency, parts, evidence(meta), note));
         }
-        None => row.absent.push((evidence(meta), "no frame was accepted after start-up".into())),
+        None => {
+            let why = not_checked.unwrap_or_else(|| "no frame was accepted after start-up".into());
+            row.absent.push((evidence(meta), why));
+        }
     }
     let losses: Vec<String> =
         (end.losses.iter()).filter(|_| counts.is_judged).map(|(reason, count)| format!("{count} {reason}")).collect();

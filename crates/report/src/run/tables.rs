@@ -69,6 +69,9 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
     let is_told = |(stream, counts): &(&StreamMeta, &StreamSummary)| {
         !is_shared_frame(stream) || counts.discarded_total() + counts.unaccounted + counts.replaced > 0
     };
+    let not_timed: Vec<&str> = (meta.unmeasured.iter().filter(|end| end.deadline_ns.is_some()))
+        .filter_map(|end| meta.streams.get(usize::from(end.stream)).map(|stream| stream.name.as_str()))
+        .collect();
     for (stream, counts) in known.filter(is_told) {
         let protection = Cell::text(&stream.protection);
         let protection = if stream.replayable {
@@ -78,7 +81,11 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
         };
         table.push(vec![
             Cell::text(&stream.name),
-            if counts.held() { Cell::text("yes").marked(Mark::Good) } else { Cell::text("no").marked(Mark::Bad) },
+            match (counts.held(), not_timed.contains(&stream.name.as_str())) {
+                (false, _) => Cell::text("no").marked(Mark::Bad),
+                (true, true) => Cell::text("not checked").marked(Mark::Warn),
+                (true, false) => Cell::text("yes").marked(Mark::Good),
+            },
             Cell::text(meta.way_of(stream)),
             Cell::text(&stream.class),
             protection,

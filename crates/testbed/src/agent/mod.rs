@@ -29,6 +29,12 @@ pub type NodeFactory<'a> = dyn Fn(&[u8], &[NodeId]) -> Result<Vec<Box<dyn Node +
 /// text.
 pub type FactoryError = Box<dyn std::error::Error + Send + Sync>;
 
+/// True if the standard input of this process is a socket, as that of an agent's is: nobody typed its command.
+pub fn has_controller() -> bool {
+    let input = std::io::stdin().as_fd().try_clone_to_owned();
+    input.is_ok_and(|input| UnixStream::from(input).local_addr().is_ok())
+}
+
 /// [`agent_main_together`] for nodes that share nothing, each built by itself.
 pub fn agent_main(factory: impl Fn(&[u8], NodeId) -> Result<Box<dyn Node + Send>, FactoryError>) -> ExitCode {
     agent_main_together(|config, nodes| nodes.iter().map(|node| factory(config, *node)).collect())
