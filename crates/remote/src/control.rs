@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -45,6 +45,9 @@ const LEAD_TO_CONNECT: Time = Time::from_ms(3_000);
 
 /// Messages that were sent may come so long after the run's end; what has not come then is lost.
 const DRAIN: Time = Time::from_ms(1_000);
+
+/// From the decision to stop early to the stop, so that all agents hear of it before and stop together.
+const STOP_AFTER: Time = Time::from_ms(600);
 
 /// An agent sends something of its records at least this often.
 const RECORD_WITHIN: Duration = Duration::from_secs(30);
@@ -148,6 +151,20 @@ struct Watch<'s> {
     stop: &'s AtomicBool,
     /// An agent was lost.
     is_lost: AtomicBool,
+    /// When all stop before that, by this host's clock `[ns]`; 0 if they do not.
+    stop_at_ns: AtomicI64,
+}
+
+impl Watch<'_> {
+    /// When all are to stop before the end, if they are; the first who has a reason says when.
+    fn stop_at_ns(&self, now_ns: i64) -> Option<i64> {
+        if self.stop.load(Ordering::Relaxed) || self.is_lost.load(Ordering::Relaxed) {
+            let at_ns = now_ns + STOP_AFTER.as_ns();
+            // Whoever is second takes the time of the first.
+            let _ = self.stop_at_ns.compare_exchange(0, at_ns, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        Some(self.stop_at_ns.load(Ordering::Relaxed)).filter(|at_ns| *at_ns != 0)
+    }
 }
 
 /// Runs a scenario over the hosts of agents. What happens is told to `note`, a line at a time; `stop` ends it early with what there is.
@@ -208,13 +225,18 @@ pub fn control(
         armed.map_err(|error| link.error(error))?;
     }
     note(&format!("running over {} hosts for {}", links.len(), plan.duration));
-    let watch = Watch { end_ns: epoch_ns + (plan.duration + DRAIN).as_ns(), stop, is_lost: AtomicBool::new(false) };
+    let watch = Watch {
+        end_ns: epoch_ns + (plan.duration + DRAIN).as_ns(),
+        stop,
+        is_lost: AtomicBool::new(false),
+        stop_at_ns: AtomicI64::new(0),
+    };
     let watched: Vec<Watched> = thread::scope(|scope| {
-        let each = |link| {
-            let watch = &watch;
-            scope.spawn(move || watch_over(link, watch))
+        let each = |(link, before): (_, &Reading)| {
+            let (watch, ahead_ns) = (&watch, before.offset);
+            scope.spawn(move || watch_over(link, ahead_ns, watch))
         };
-        let threads: Vec<_> = links.iter_mut().map(each).collect();
+        let threads: Vec<_> = links.iter_mut().zip(&before).map(each).collect();
         let joined = threads.into_iter().map(|thread| thread.join());
         joined.map(|watched| watched.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
@@ -399,9 +421,11 @@ fn compare(link: &mut Link) -> Result<Reading, ChannelError> {
 }
 
 /// Watches over an agent until it has sent what its station wrote down, or is lost.
-fn watch_over(link: &mut Link, watch: &Watch<'_>) -> Watched {
+///
+/// Its clock was ahead by `ahead_ns` before the run.
+fn watch_over(link: &mut Link, ahead_ns: i64, watch: &Watch<'_>) -> Watched {
     let mut exchanges = Vec::new();
-    match to_the_end(link, watch, &mut exchanges) {
+    match to_the_end(link, ahead_ns, watch, &mut exchanges) {
         Ok((after, record)) => Watched { exchanges, after: Some(after), record: Ok(record) },
         Err(error) => {
             watch.is_lost.store(true, Ordering::Relaxed);
@@ -413,19 +437,20 @@ fn watch_over(link: &mut Link, watch: &Watch<'_>) -> Watched {
 
 fn to_the_end(
     link: &mut Link,
+    ahead_ns: i64,
     watch: &Watch<'_>,
     exchanges: &mut Vec<Exchange>,
 ) -> Result<(Reading, AgentRecord), ChannelError> {
-    let (mut end_ns, mut is_stopped) = (watch.end_ns, false);
+    let (mut end_ns, mut is_told) = (watch.end_ns, false);
     loop {
         let now = monotonic_ns();
         if now >= end_ns {
             break;
         }
-        if !is_stopped && (watch.stop.load(Ordering::Relaxed) || watch.is_lost.load(Ordering::Relaxed)) {
-            is_stopped = true;
-            link.channel.send(&ToAgent::Stop)?;
-            end_ns = end_ns.min(now + DRAIN.as_ns());
+        if let Some(at_ns) = watch.stop_at_ns(now).filter(|_| !is_told) {
+            is_told = true;
+            link.channel.send(&ToAgent::Stop { at_ns: at_ns + ahead_ns })?;
+            end_ns = end_ns.min(at_ns + DRAIN.as_ns());
         }
         exchanges.push(ask(&mut link.channel)?);
         // What an agent says without being asked is that it is lost.

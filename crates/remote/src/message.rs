@@ -65,8 +65,8 @@ pub(crate) enum ToAgent {
     Ask { t1: i64 },
     /// Begin at this time of the agent's clock `[ns]`.
     Arm { epoch_ns: i64 },
-    /// Have the station stop now.
-    Stop,
+    /// Have the station stop at this time of the agent's clock `[ns]`, as all others do.
+    Stop { at_ns: i64 },
     /// Send what the station wrote down.
     Finish,
 }

@@ -36,6 +36,8 @@ struct Station<'s> {
     duration: chronoseal_core::Duration,
     /// When it begins, by the clock of the host and by the clock that the agent shows `[ns]`.
     epoch: Option<(i64, i64)>,
+    /// When it is to stop before its time, by the clock of the host `[ns]`.
+    stop_at_ns: Option<i64>,
     name: String,
     _claim: Claim<'s>,
 }
@@ -59,7 +61,8 @@ pub(crate) fn run(
         }
         let within =
             if station.as_ref().is_some_and(|station| station.epoch.is_some()) { SILENT_IN_RUN } else { SILENT_BEFORE };
-        let Some((message, at)) = channel.receive::<ToAgent>(LOOK_EVERY, shown)? else {
+        let look_within = station.as_mut().map_or(LOOK_EVERY, Station::stop_in_time);
+        let Some((message, at)) = channel.receive::<ToAgent>(look_within, shown)? else {
             if heard.elapsed() > within {
                 return Err(ChannelError::Silent(within));
             }
@@ -107,7 +110,10 @@ pub(crate) fn run(
                 station.worker.arm(host_ns, station.duration);
                 station.epoch = Some((host_ns, epoch_ns));
             }
-            ToAgent::Stop => station.iter_mut().for_each(|station| station.worker.stop()),
+            ToAgent::Stop { at_ns } => {
+                let at_ns = server.clock.host(at_ns, monotonic_ns());
+                station.iter_mut().for_each(|station| station.stop_at_ns = Some(at_ns));
+            }
             ToAgent::Finish => {
                 let Some(station) = station.take() else { continue };
                 let name = station.name.clone();
@@ -121,6 +127,20 @@ pub(crate) fn run(
                 heard = Instant::now();
             }
         }
+    }
+}
+
+impl Station<'_> {
+    /// Stops it if the time for that has come; how long there is nothing to do otherwise.
+    fn stop_in_time(&mut self) -> Duration {
+        let Some(at_ns) = self.stop_at_ns else { return LOOK_EVERY };
+        let left_ns = at_ns - monotonic_ns();
+        if left_ns > 0 {
+            return LOOK_EVERY.min(Duration::from_nanos(left_ns.unsigned_abs()));
+        }
+        self.worker.stop();
+        self.stop_at_ns = None;
+        LOOK_EVERY
     }
 }
 
@@ -159,7 +179,7 @@ fn set_up<'s>(server: &'s Server, who: &str, prepare: &Prepare) -> Result<Statio
     let config = LiveConfig { fifo: !no_fifo, agent_command, ..config };
     let worker = Worker::start(&config).map_err(|error| error.to_string())?;
     let words = format!("node {name} of `{}`, {}", plan.name, plan.duration);
-    Ok(Station { worker, duration: plan.duration, epoch: None, name: words, _claim: claim })
+    Ok(Station { worker, duration: plan.duration, epoch: None, stop_at_ns: None, name: words, _claim: claim })
 }
 
 fn node_named(plan: &Plan, name: &str) -> Option<NodeId> {
