@@ -68,7 +68,11 @@ impl Office {
         tbs.cert_issue_permissions = Some(issue_permissions());
         let authority = issue(tbs, Issuer::Certificate(&root.view()), &mut root_key)?;
 
-        let mut verifier = Verifier::new(VerifierConfig { replays_max: REPLAYS_MAX, ..VerifierConfig::default() });
+        let mut verifier = Verifier::new(VerifierConfig {
+            replays_max: REPLAYS_MAX,
+            are_replays_reserved: false,
+            ..VerifierConfig::default()
+        });
         verifier.trust_mut().insert_root(&root.view())?;
         verifier.trust_mut().insert_authority(&authority.view())?;
         Ok(Self { seed, curve, root, authority, authority_key, periods: TicketPeriods::default(), verifier })

@@ -134,7 +134,9 @@ fn a_gateway_that_dies_or_reboots_fails_the_run() {
     // Its freshness on the backbone begins again: what it sends is refused until it has counted as far as before.
     let discarded = stream(&rebooted, "wheel speed.0")["discarded"].as_object().unwrap();
     assert!(!discarded.is_empty(), "{discarded:?}");
-    assert_eq!(stream(&rebooted, "brake request")["discarded"].as_object().unwrap().len(), 0);
+    // What is protected from end to end loses only what the gateway held.
+    let discarded = stream(&rebooted, "brake request")["discarded"].as_object().unwrap();
+    assert!(discarded.keys().all(|reason| reason == "restarted"), "{discarded:?}");
 }
 
 #[test]

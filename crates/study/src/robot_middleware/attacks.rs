@@ -13,8 +13,7 @@ use crate::Progress;
 const DURATION: Duration = Duration::from_s(4);
 
 /// Of an attack that only the full form tries.
-const LEFT_OUT: &str =
-    "it is left to the full form, and to `chronoseal middleware attack`; the quick form tries attacks on the nine configurations of the source";
+const LEFT_OUT: &str = "it is left to the full form, and to `chronoseal middleware attack`; the quick form tries attacks on the nine configurations of the source";
 
 pub(super) const TEXT: &str = "A stranger on the same link, between whom and the others nothing is lost or late, sends and listens as the table says. Where a configuration has keys, \
     the stranger's are well formed and of another authority. What authentication and encryption are worth against datagrams in a participant's name, the rows whose names begin with rtps show. Where the table says that all packets go through the stranger, as through a switch or an access point, it \

@@ -81,6 +81,8 @@ pub struct VerifierConfig {
     /// Most messages remembered against replay. If more than half of them come while a message is fresh, at 2.2 s and
     /// 32,768 more than 7,400 a second, some are forgotten early: [`ReplayCache::cut_short_count`](super::ReplayCache::cut_short_count).
     pub replays_max: usize,
+    /// Take the memory for them at once, so that no message that comes takes any; else as they come, for who makes many receivers.
+    pub are_replays_reserved: bool,
     /// Whether a chain is refused while the newest revocation list of its root is overdue.
     pub is_overdue_crl_refused: bool,
     /// Whether a message is refused if its certificates' regions cannot be judged: a country without a map, regions of which
@@ -101,6 +103,7 @@ impl Default for VerifierConfig {
             message_len_max: 65_535,
             neighbours_max: 1_000,
             replays_max: 32_768,
+            are_replays_reserved: true,
             is_overdue_crl_refused: false,
             is_region_doubt_refused: false,
         }

@@ -1,6 +1,6 @@
 //! Messages seen before.
 
-/// Remembers messages by eight octets of their digests, in bounded memory, which is only taken as messages come.
+/// Remembers messages by eight octets of their digests, in bounded memory, which is taken at once or as messages come.
 ///
 /// Two tables, a younger and an older one. When the younger has served for the window, or is full, it becomes the older
 /// one, and the older one is forgotten: each message is remembered for one window at least, two at most, unless more
@@ -9,7 +9,8 @@
 pub struct ReplayCache {
     younger: Table,
     older: Table,
-    /// Slots of a table at most.
+    /// Slots of a table when nothing is in it, and at most.
+    len_min: usize,
     len_max: usize,
     window_us: u64,
     rotated_at_us: u64,
@@ -62,18 +63,41 @@ impl Table {
         self.slots[at] = print;
     }
 
+    /// Forgets all, and gives back what it has more than `len` slots.
+    fn clear(&mut self, len: usize) {
+        if self.slots.len() > len {
+            *self = Self::with_len(len);
+        } else {
+            self.slots.fill(0);
+            self.count = 0;
+        }
+    }
+
     fn is_full(&self) -> bool {
         self.count >= self.slots.len() / 2
     }
 }
 
 impl ReplayCache {
-    /// For about `messages_max` messages, each remembered for `window_us` at least `[us]`.
+    /// For about `messages_max` messages, each remembered for `window_us` at least `[us]`. All memory is taken at once.
     pub fn new(messages_max: usize, window_us: u64) -> Self {
-        // Half of each table stays empty, and two windows' worth lies in two tables.
-        let len_max = messages_max.clamp(LEN_MIN, 1 << 24).next_power_of_two();
-        let [younger, older] = Default::default();
-        Self { younger, older, len_max, window_us, rotated_at_us: 0, cut_short_count: 0 }
+        let len_max = Self::len_max(messages_max);
+        Self::with_len(len_max, len_max, window_us)
+    }
+
+    /// The same, with memory that is taken as messages come.
+    pub fn growing(messages_max: usize, window_us: u64) -> Self {
+        Self::with_len(0, Self::len_max(messages_max), window_us)
+    }
+
+    /// Half of each table stays empty, and two windows' worth lies in two tables.
+    fn len_max(messages_max: usize) -> usize {
+        messages_max.clamp(LEN_MIN, 1 << 24).next_power_of_two()
+    }
+
+    fn with_len(len_min: usize, len_max: usize, window_us: u64) -> Self {
+        let [younger, older] = [(); 2].map(|()| Table::with_len(len_min));
+        Self { younger, older, len_min, len_max, window_us, rotated_at_us: 0, cut_short_count: 0 }
     }
 
     /// Octets of memory taken so far.
@@ -109,7 +133,8 @@ impl ReplayCache {
         let is_over = now_us.saturating_sub(self.rotated_at_us) >= self.window_us;
         if is_over || self.younger.count >= self.len_max / 2 {
             self.cut_short_count += u64::from(!is_over);
-            self.older = core::mem::take(&mut self.younger);
+            core::mem::swap(&mut self.younger, &mut self.older);
+            self.younger.clear(self.len_min);
             self.rotated_at_us = now_us;
         }
         self.younger.insert(Self::print(digest));
@@ -140,13 +165,16 @@ mod tests {
 
     #[test]
     fn bounded_and_says_when_it_forgets_too_early() {
-        let mut cache = ReplayCache::new(64, 1_000_000);
-        assert_eq!(cache.memory_len(), 0, "nothing is taken before a message comes");
-        for i in 1..10_000 {
-            assert!(cache.insert(&digest(i), 5));
-            assert!(cache.contains(&digest(i)));
-            assert!(cache.memory_len() <= 2 * 64 * 8);
-        }
-        assert!(cache.cut_short_count() > 100);
+        let [whole, growing] = [ReplayCache::new(64, 1_000_000), ReplayCache::growing(64, 1_000_000)];
+        assert_eq!((whole.memory_len(), growing.memory_len()), (2 * 64 * 8, 0));
+        let forgotten = [whole, growing].map(|mut cache| {
+            for i in 1..10_000 {
+                assert!(cache.insert(&digest(i), 5));
+                assert!(cache.contains(&digest(i)));
+                assert!(cache.memory_len() <= 2 * 64 * 8);
+            }
+            cache.cut_short_count()
+        });
+        assert!(forgotten[0] > 100 && forgotten[0] == forgotten[1], "{forgotten:?}");
     }
 }

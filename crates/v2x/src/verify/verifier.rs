@@ -102,7 +102,10 @@ impl Verifier {
         Self {
             trust: TrustStore::new(config.certificate_form),
             neighbours: Neighbours::new(config.neighbours_max),
-            replays: ReplayCache::new(config.replays_max, window_us),
+            replays: match config.are_replays_reserved {
+                true => ReplayCache::new(config.replays_max, window_us),
+                false => ReplayCache::growing(config.replays_max, window_us),
+            },
             peers: PeerDistribution::default(),
             last_unknown: None,
             config_print: print_of(&config),
