@@ -9,6 +9,8 @@ pub enum Carried {
     No,
     /// The sender did not offer the rate, so the trial says nothing of the network.
     NotOffered,
+    /// Something was lost and the host was stalled, so the trial says nothing of the network.
+    Stalled,
 }
 
 /// Between which rates the highest one is `[messages/s]`.
@@ -36,7 +38,7 @@ pub fn saturate<E>(
         let Some(came) = trial(next)? else { return Ok(bracket) };
         match came {
             Carried::Yes => bracket.carried = Some(next),
-            Carried::No | Carried::NotOffered => bracket.above = Some((next, came)),
+            Carried::No | Carried::NotOffered | Carried::Stalled => bracket.above = Some((next, came)),
         }
         next = match (bracket.carried, bracket.above) {
             (Some(carried), Some((above, _))) if above / carried > 1.0 + within => (carried * above).sqrt(),
