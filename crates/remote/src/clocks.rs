@@ -10,6 +10,14 @@ use serde::{Deserialize, Serialize};
 /// faster has jumped meanwhile.
 const DRIFT_PPB_MAX: i64 = 600_000;
 
+/// No clock of a host shows so much: ten years `[ns]`.
+const FAR_NS: u64 = 315_576_000_000_000_000;
+
+/// True of a time that a host's clock may show, so that no difference or sum of a few of them is too large.
+pub(crate) fn is_of_a_host(shown_ns: i64) -> bool {
+    shown_ns.unsigned_abs() < FAR_NS
+}
+
 /// Four stamps: the first and the last by the controller's clock, the others by the agent's `[ns]`.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct Exchange {
@@ -24,6 +32,16 @@ pub struct Exchange {
 }
 
 impl Exchange {
+    /// Of four stamps; `None` if one of them is no time of a host.
+    pub(crate) fn new(t1: i64, t2: i64, t3: i64, t4: i64) -> Option<Self> {
+        [t1, t2, t3, t4].into_iter().all(is_of_a_host).then_some(Self { t1, t2, t3, t4 })
+    }
+
+    /// The agent had it for longer than it took: its clock jumped ahead in the middle, and nothing follows from it.
+    fn is_impossible(&self) -> bool {
+        self.t3 - self.t2 > self.t4 - self.t1
+    }
+
     /// When it was, by the controller's clock `[ns]`.
     fn at(&self) -> i64 {
         self.t1 + (self.t4 - self.t1) / 2
@@ -47,12 +65,12 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// By the exchange with the shortest round trip; `None` without any.
+    /// By the exchange with the shortest round trip; `None` without any that is possible.
     pub fn of(exchanges: &[Exchange]) -> Option<Self> {
         let width = |exchange: &&Exchange| exchange.bounds().1 - exchange.bounds().0;
-        let best = exchanges.iter().min_by_key(width)?;
+        let best = exchanges.iter().filter(|exchange| !exchange.is_impossible()).min_by_key(width)?;
         let (least, most) = best.bounds();
-        let uncertainty = (most - least).max(0).unsigned_abs().div_ceil(2) as i64;
+        let uncertainty = (most - least).unsigned_abs().div_ceil(2) as i64;
         Some(Self { at: best.at(), offset: least + (most - least) / 2, uncertainty })
     }
 }
@@ -186,6 +204,17 @@ mod tests {
         }
         assert!(line.uncertainty_ns() < 80_000, "{}", line.uncertainty_ns());
         assert!((line.drift_ppb() - 50_000).abs() < 12_000, "{}", line.drift_ppb());
+    }
+
+    #[test]
+    fn an_exchange_in_which_a_clock_jumped_ahead_tells_nothing() {
+        let honest = Exchange { t1: 0, t2: 60_000, t3: 62_000, t4: 120_000 };
+        // Had for a millisecond by its own clock, within 100 us by ours: the shortest round trip of all, below zero.
+        let jumped = Exchange { t1: 200_000, t2: 250_000, t3: 1_250_000, t4: 300_000 };
+        assert_eq!(Reading::of(&[honest, jumped]), Reading::of(&[honest]));
+        assert_eq!(Reading::of(&[jumped]), None);
+        assert!(Reading::of(&[honest]).is_some_and(|reading| reading.uncertainty == 59_000));
+        assert_eq!(Exchange::new(0, i64::MIN, i64::MAX, 1), None);
     }
 
     #[test]

@@ -407,9 +407,12 @@ fn words(message: &FromAgent) -> String {
 
 /// Asks an agent once what its clock shows.
 fn ask(channel: &mut Channel) -> Result<Exchange, ChannelError> {
-    channel.send(&ToAgent::Ask { t1: monotonic_ns() })?;
+    let asked = monotonic_ns();
+    channel.send(&ToAgent::Ask { t1: asked })?;
     match hear_stamped(channel, SILENT_IN_RUN)? {
-        (FromAgent::Answer { t1, t2, t3 }, t4) => Ok(Exchange { t1, t2, t3, t4 }),
+        (FromAgent::Answer { t1, t2, t3 }, t4) if t1 == asked => Exchange::new(t1, t2, t3, t4)
+            .ok_or_else(|| ChannelError::Strange("its clock shows a time that no clock of a host does".into())),
+        (FromAgent::Answer { .. }, _) => Err(ChannelError::Strange("it answered what was not asked".into())),
         (other, _) => Err(ChannelError::Refused(words(&other))),
     }
 }
@@ -417,7 +420,8 @@ fn ask(channel: &mut Channel) -> Result<Exchange, ChannelError> {
 fn compare(link: &mut Link) -> Result<Reading, ChannelError> {
     let exchanges: Vec<Exchange> =
         (0..EXCHANGES).map(|_| ask(&mut link.channel)).collect::<Result<_, ChannelError>>()?;
-    Reading::of(&exchanges).ok_or(ChannelError::Silent(SILENT_IN_RUN))
+    Reading::of(&exchanges)
+        .ok_or_else(|| ChannelError::Strange("its clock jumped in each of the exchanges that compare it".into()))
 }
 
 /// Watches over an agent until it has sent what its station wrote down, or is lost.

@@ -12,6 +12,7 @@ use chronoseal_runner::OverHosts;
 use chronoseal_testbed::{AgentRecord, LiveConfig, Worker, monotonic_ns};
 
 use crate::channel::{Channel, ChannelError};
+use crate::clocks::is_of_a_host;
 use crate::message::{Build, FromAgent, Prepare, ToAgent};
 use crate::serve::{Claim, Server};
 
@@ -97,6 +98,9 @@ pub(crate) fn run(
                 }
                 Err(reason) => return refuse(channel, &who, reason, note),
             },
+            ToAgent::Arm { epoch_ns: ns } | ToAgent::Stop { at_ns: ns } if !is_of_a_host(ns) => {
+                return Err(ChannelError::Strange(format!("{ns} ns is no time of a host's clock")));
+            }
             ToAgent::Arm { epoch_ns } => {
                 let Some(station) = &mut station else { continue };
                 let now = monotonic_ns();

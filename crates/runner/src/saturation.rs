@@ -22,8 +22,8 @@ pub struct Bracket {
     pub above: Option<(f64, Carried)>,
 }
 
-/// Halves the range in which the rate is, by ratio, until its ends are no further apart than the share `within`. `trial` says what came
-/// of a rate, or `None` to end early.
+/// Halves the range in which the rate is, by ratio, until its ends are no further apart than the share `within`, which is above zero.
+/// `trial` says what came of a rate, or `None` to end early.
 ///
 /// # Errors
 /// Those of `trial`.

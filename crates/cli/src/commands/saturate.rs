@@ -2,16 +2,15 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use chronoseal_console::input::{self, ScenarioFile};
 use chronoseal_console::{Format, Printer, Status, Trouble, files};
-use chronoseal_core::{Duration, Percent};
+use chronoseal_core::{DiscardReason, Duration, Percent};
 use chronoseal_report::{Block, Cell, Document, Evidence, Mark, Section, Table, Verdict, Word, html};
-use chronoseal_results::RunSummary;
+use chronoseal_results::{RunSummary, StreamSummary};
 use chronoseal_runner::{Bracket, Carried, LiveOptions, Span, capacity, measure, saturate, simulate_folded, versions};
 use chronoseal_scenario::Scenario;
 use chronoseal_testbed::{Placement, interrupt};
 use clap::{Args, ValueEnum};
-
-use chronoseal_console::input::{self, ScenarioFile};
 
 /// A live trial that fails while the host stalls is made again up to so often.
 const TRIES: u32 = 3;
@@ -29,6 +28,7 @@ Examples:
 
 This is the throughput of RFC 2544, section 26.1, of one stream beside all others of the scenario: each trial runs the whole scenario, for its
 `duration`, with another `period` of that stream. A queue hides an overload for as long as it has room: choose a duration that is long against it.
+A rate is judged by what was lost and left over alone, not by deadlines or attacks.
 
 Exit status: 0 if the limit was found, 1 if not even the lowest rate was carried, 3 if the host or the range ended the search.")]
 pub(crate) struct Saturate {
@@ -47,7 +47,7 @@ pub(crate) struct Saturate {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     from: Option<f64>,
     /// How near the rate has to be found
-    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = nearness)]
     within: Percent,
     /// The share of the messages that may be lost, of any stream
     #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = percent)]
@@ -78,20 +78,28 @@ fn percent(text: &str) -> Result<Percent, String> {
     text.parse().map_err(|error| format!("{error}, such as 1%"))
 }
 
+fn nearness(text: &str) -> Result<Percent, String> {
+    let within = percent(text)?;
+    if (10..=5_000).contains(&within.0) { Ok(within) } else { Err("write 0.1% to 50%".into()) }
+}
+
 /// One trial.
 struct Trial {
     rate: f64,
-    /// Of the stream itself: due, received, under way at the end.
+    /// Of the stream itself: due, received, and due and never sent.
     due: u64,
     received: u64,
-    under_way: u64,
-    /// Of the stream itself: due, and never sent.
     not_sent: u64,
     /// Of all streams.
     lost: u64,
+    late: u64,
+    under_way: u64,
     due_of_all: u64,
-    /// The stream that lost most.
+    /// The stream that lost most, and the first that had too much left over.
     loser: Option<String>,
+    left: Option<String>,
+    /// A link lost messages by its own laws.
+    is_lossy: bool,
     p50_ns: Option<i64>,
     max_ns: Option<i64>,
     stalls: u64,
@@ -196,19 +204,26 @@ fn try_rate(
 }
 
 fn judge(options: &Saturate, place: usize, paper: Option<f64>, rate: f64, tries: u32, summary: &RunSummary) -> Trial {
-    let lost_of = |stream: &chronoseal_results::StreamSummary| {
-        stream.missing + stream.unaccounted + stream.replaced + stream.discarded_total()
-    };
+    let is_live = options.engine == EngineName::Live;
     let stream = &summary.streams[place];
-    let lost: u64 = summary.streams.iter().map(lost_of).sum();
-    let due_of_all: u64 = summary.streams.iter().map(|stream| stream.due).sum();
-    let loser = summary.streams.iter().filter(|stream| lost_of(stream) > 0).max_by_key(|stream| lost_of(stream));
-    let under_way = stream.in_flight + stream.overdue;
     let within = share(options.within);
-    let allowed = share(options.losses) * due_of_all as f64;
-    let carried = if stream.not_sent as f64 > within * stream.due as f64 {
+    // What the host's process of the sender did not get to is no loss. In virtual time, and of other streams, the network kept them from it.
+    let is_not_offered = is_live && stream.not_sent as f64 > within * stream.due as f64;
+    let lost_of = |one: &StreamSummary| {
+        let not_sent = if is_live && one.name == stream.name { 0 } else { one.not_sent };
+        one.missing + one.unaccounted + one.replaced + one.discarded_total() + not_sent
+    };
+    let under_way_of = |one: &StreamSummary| one.in_flight + one.overdue;
+    let is_left =
+        |one: &&StreamSummary| under_way_of(one) as f64 > within * one.due as f64 + one.receivers.len().max(1) as f64;
+    let all = || summary.streams.iter();
+    let lost: u64 = all().map(lost_of).sum();
+    let due_of_all: u64 = all().map(|one| one.due).sum();
+    let loser = all().filter(|one| lost_of(one) > 0).max_by_key(|one| lost_of(one));
+    let left = all().find(is_left);
+    let carried = if is_not_offered {
         Carried::NotOffered
-    } else if lost as f64 <= allowed && under_way as f64 <= within * stream.due as f64 + 1.0 {
+    } else if lost as f64 <= share(options.losses) * due_of_all as f64 && left.is_none() {
         Carried::Yes
     } else if summary.stalls.count > 0 && paper.is_none_or(|limit| rate <= limit) {
         // What a stalled host loses is no property of the network; beyond what it carries on paper a loss is certain.
@@ -220,17 +235,56 @@ fn judge(options: &Saturate, place: usize, paper: Option<f64>, rate: f64, tries:
         rate,
         due: stream.due,
         received: stream.delivered + stream.late,
-        under_way,
         not_sent: stream.not_sent,
         lost,
+        late: all().map(|one| one.late + one.overdue).sum(),
+        under_way: all().map(under_way_of).sum(),
         due_of_all,
-        loser: loser.map(|stream| stream.name.clone()),
+        loser: loser.map(|one| one.name.clone()),
+        left: left.map(|one| one.name.clone()),
+        is_lossy: all().any(|one| one.discarded.contains_key(DiscardReason::LostOnLink.name())),
         p50_ns: stream.end_to_end.all.and_then(|latency| latency.p50_ns),
         max_ns: stream.end_to_end.all.map(|latency| latency.max_ns),
         stalls: summary.stalls.count,
         tries,
         carried,
     }
+}
+
+/// What was found, of a search that was not stopped. `lowest` is the lowest rate that was tried.
+fn found(stream: &str, losses: &str, bracket: Bracket, lowest: f64) -> (Word, String) {
+    let Some(carried) = bracket.carried.map(shown) else {
+        return match bracket.above {
+            Some((_, Carried::No)) => {
+                (Word::Failed, format!("Not even {} messages/s of {stream} are carried {losses}.", shown(lowest)))
+            }
+            _ => (
+                Word::NotChecked,
+                format!(
+                    "Nothing is known of what the network carries: this host did not manage even {} messages/s of {stream}.",
+                    shown(lowest)
+                ),
+            ),
+        };
+    };
+    let limit = match bracket.above {
+        Some((above, Carried::No)) => {
+            return (
+                Word::Held,
+                format!("{carried} messages/s of {stream} are carried {losses}, and {} are not.", shown(above)),
+            );
+        }
+        Some((above, Carried::Stalled)) => format!(
+            "The limit of the network is not known, because at {} messages were lost or left over while this host was stalled, in each of {TRIES} tries.",
+            shown(above)
+        ),
+        Some((above, _)) => format!(
+            "The limit of the network is not known, because the sender did not get to {} on this host.",
+            shown(above)
+        ),
+        None => "It is the highest rate that was tried: write a higher one with --to.".to_owned(),
+    };
+    (Word::NotChecked, format!("{carried} messages/s of {stream} are carried {losses}. {limit}"))
 }
 
 fn document(
@@ -246,56 +300,34 @@ fn document(
     let engine = if options.engine == EngineName::Live { "measured live" } else { "simulated" };
     let losses =
         if options.losses.0 == 0 { "without loss".to_owned() } else { format!("with at most {} lost", options.losses) };
-    let (word, text) = match (bracket.carried, bracket.above) {
-        _ if is_stopped => {
-            (Word::NotChecked, "The search was interrupted; what it had found until then is below.".to_owned())
-        }
-        (None, _) => (
-            Word::Failed,
-            format!(
-                "Not even {} messages/s of {stream} are carried {losses}.",
-                shown(trials.iter().map(|trial| trial.rate).fold(f64::INFINITY, f64::min))
-            ),
-        ),
-        (Some(carried), Some((above, Carried::No))) => (
-            Word::Held,
-            format!("{} messages/s of {stream} are carried {losses}, and {} are not.", shown(carried), shown(above)),
-        ),
-        (Some(carried), Some((above, Carried::Stalled))) => (
-            Word::NotChecked,
-            format!(
-                "{} messages/s of {stream} are carried {losses}. The limit of the network is not known, because at {} messages were lost while this host was stalled, in each of {TRIES} tries.",
-                shown(carried),
-                shown(above)
-            ),
-        ),
-        (Some(carried), Some((above, _))) => (
-            Word::NotChecked,
-            format!(
-                "{} messages/s of {stream} are carried {losses}. The limit of the network is not known, because the sender did not get to {} on this host.",
-                shown(carried),
-                shown(above)
-            ),
-        ),
-        (Some(carried), None) => (
-            Word::NotChecked,
-            format!(
-                "{} messages/s of {stream} are carried {losses}, the highest rate that was tried: write a higher one with --to.",
-                shown(carried)
-            ),
-        ),
+    let lowest = trials.iter().map(|trial| trial.rate).fold(f64::INFINITY, f64::min);
+    let (word, text) = match is_stopped {
+        true => (Word::NotChecked, "The search was interrupted; what it had found until then is below.".to_owned()),
+        false => found(stream, &losses, bracket, lowest),
     };
     let mut points = Vec::new();
     if let Some((rate, place)) = &paper {
         points.push(format!("On paper {} messages/s are all that {place}.", shown(*rate)));
     }
+    let highest = trials
+        .iter()
+        .filter(|trial| trial.carried == Carried::Yes)
+        .max_by(|one, other| one.rate.total_cmp(&other.rate));
+    if let Some(Trial { late, rate, .. }) = highest.filter(|trial| trial.late > 0) {
+        points
+            .push(format!("Deadlines are not part of this: at {} messages/s {late} messages came late.", shown(*rate)));
+    }
+    if word == Word::Failed && options.losses.0 == 0 && trials.iter().any(|trial| trial.is_lossy) {
+        points.push("A link loses messages by its own laws, whatever the rate: allow for that with --losses.".into());
+    }
     let mut table = Table::new("Trials in the order in which they were made")
         .numbers("offered", "messages/s")
         .numbers("due", "")
         .numbers("received", "")
-        .numbers("under way at the end", "")
         .numbers("not sent", "")
         .numbers("lost, of all streams", "")
+        .numbers("under way at the end, of all", "")
+        .numbers("late, of all", "")
         .numbers("latency p50", "us")
         .numbers("latency max", "us");
     if options.engine == EngineName::Live {
@@ -311,26 +343,30 @@ fn document(
             Cell::number(trial.rate, 1),
             Cell::count(trial.due),
             count(trial.received),
-            count(trial.under_way),
             count(trial.not_sent),
             count(trial.lost).titled(format!("of {} that were due", trial.due_of_all)),
+            count(trial.under_way),
+            count(trial.late),
             us(trial.p50_ns),
             us(trial.max_ns),
         ];
         if options.engine == EngineName::Live {
             row.extend([count(trial.stalls), Cell::count(u64::from(trial.tries))]);
         }
-        row.push(match (trial.carried, &trial.loser) {
-            (Carried::Yes, _) => Cell::text("yes").marked(Mark::Good),
-            (Carried::NotOffered, _) => Cell::text("not known: the sender did not offer it"),
-            (Carried::Stalled, _) => Cell::text("not known: the host was stalled"),
-            (Carried::No, Some(loser)) => Cell::text(format!("no: {loser} lost messages")).marked(Mark::Bad),
-            (Carried::No, None) => Cell::text("no: messages were left over").marked(Mark::Bad),
+        row.push(match (trial.carried, &trial.loser, &trial.left) {
+            (Carried::Yes, ..) => Cell::text("yes").marked(Mark::Good),
+            (Carried::NotOffered, ..) => Cell::text("not known: the sender did not offer it"),
+            (Carried::Stalled, ..) => Cell::text("not known: the host was stalled"),
+            (Carried::No, Some(loser), _) => Cell::text(format!("no: {loser} lost messages")).marked(Mark::Bad),
+            (Carried::No, None, left) => {
+                let left = left.as_ref().map_or("", String::as_str);
+                Cell::text(format!("no: messages of {left} were left over")).marked(Mark::Bad)
+            }
         });
         table.push(row);
     }
     let table = table.footnote(format!(
-        "Carried: of all streams no more was lost than {}, and no more than {} of {stream} was under way when the trial was over after {}.",
+        "Carried: of all streams together no more was lost than {}, and of each no more than {} was under way when the trial was over after {}.",
         options.losses, options.within, first.plan.duration
     ));
     Document {
@@ -344,4 +380,25 @@ fn document(
 
 fn shown(rate: f64) -> String {
     Cell::number(rate, if rate < 100.0 { 2 } else { 0 }).text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_host_did_is_never_said_of_the_network() {
+        let word = |carried, above| {
+            let (word, text) = found("image", "without loss", Bracket { carried, above }, 10.0);
+            let says_limit = text.contains("are not.") || text.starts_with("Not even");
+            (word, says_limit)
+        };
+        assert_eq!(word(Some(100.0), Some((101.0, Carried::No))), (Word::Held, true));
+        assert_eq!(word(None, Some((10.0, Carried::No))), (Word::Failed, true));
+        for reason in [Carried::Stalled, Carried::NotOffered] {
+            assert_eq!(word(Some(100.0), Some((101.0, reason))), (Word::NotChecked, false));
+            assert_eq!(word(None, Some((10.0, reason))), (Word::NotChecked, false));
+        }
+        assert_eq!(word(Some(100.0), None), (Word::NotChecked, false));
+    }
 }

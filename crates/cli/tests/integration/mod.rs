@@ -22,6 +22,7 @@ mod lossy;
 mod messages;
 mod other_tools;
 mod processors;
+mod saturate;
 mod schedule;
 mod segments;
 mod silent;

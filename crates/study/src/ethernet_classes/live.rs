@@ -309,7 +309,7 @@ impl Live {
 }
 
 const TEXT: &str = "Real frames between processes of this host, through the two emulated switches (UDP: one). The links have 100 Mbit/s in place of 1 Gbit/s, so that a flood is 8,000 frames a \
-    second and not 80,000, which no emulator on a machine of two processors carries; a frame takes ten times as long on each link. The host interface is the host's own, so these figures stand \
+    second and not 80,000, which is more than this emulator carries on two processors; a frame takes ten times as long on each link. The host interface is the host's own, so these figures stand \
     beside a simulation of the same scenario without one, and not beside those that are printed for 1 Gbit/s.";
 
 fn median(latencies: &[f64]) -> Option<f64> {
