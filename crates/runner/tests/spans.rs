@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::Duration;
-use chronoseal_results::{FrameFigures, RunRows, RunSummary};
+use chronoseal_results::{FrameFigures, FrameRow, RunRows, RunSummary};
 use chronoseal_runner::{Run, Span, simulate_folded, simulate_followed};
 use chronoseal_scenario::{FileError, Files, Scenario, upgrade};
 
@@ -63,18 +63,27 @@ fn different_figures(whole: &Run, folded: &Run) -> Option<String> {
     }
 }
 
+/// What tells nearly all frames apart.
+fn order(row: &FrameRow) -> impl Ord + use<> {
+    let times = [row.due_at, row.sent_at, row.arrived_at, row.departed_at, row.received_at, row.accepted_at];
+    (row.stream, row.sequence, row.sender, row.at, row.cycle_start, times, row.len)
+}
+
 /// Events and computations are the same, and so are frames and transmissions in another order.
 fn different_rows(whole: &RunRows, folded: &RunRows) -> Option<String> {
     if (&whole.events, &whole.work, &whole.hops) != (&folded.events, &folded.work, &folded.hops) {
         return Some("events, computations or transmissions differ".into());
     }
     let [whole, folded] = [whole, folded].map(|rows| {
-        let mut lines: Vec<String> = rows.frames.iter().map(|row| format!("{row:?}")).collect();
-        lines.sort_unstable();
-        lines
+        let mut frames: Vec<&FrameRow> = rows.frames.iter().collect();
+        frames.sort_by(|one, other| {
+            let debug = |row: &FrameRow| format!("{row:?}");
+            order(one).cmp(&order(other)).then_with(|| debug(one).cmp(&debug(other)))
+        });
+        frames
     });
     let pairs = whole.iter().zip(&folded).find(|(whole, folded)| whole != folded);
-    let pairs = pairs.map(|(whole, folded)| format!("{whole}\nbecame {folded}"));
+    let pairs = pairs.map(|(whole, folded)| format!("{whole:?}\nbecame {folded:?}"));
     pairs.or_else(|| (whole.len() != folded.len()).then(|| format!("{} frames became {}", whole.len(), folded.len())))
 }
 

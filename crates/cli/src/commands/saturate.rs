@@ -321,7 +321,7 @@ fn document(
         points.push("A link loses messages by its own laws, whatever the rate: allow for that with --losses.".into());
     }
     let mut table = Table::new("Trials in the order in which they were made")
-        .numbers("offered", "messages/s")
+        .numbers("rate", "messages/s")
         .numbers("due", "")
         .numbers("received", "")
         .numbers("not sent", "")
