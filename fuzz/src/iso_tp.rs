@@ -6,7 +6,7 @@ use chronoseal_nodes::segmentation::{
 };
 use chronoseal_wire::can::iso_tp::{FrameFormat, Padding, Pdu, SeparationTime, TxDataLength};
 
-/// The longest message a receiver takes [byte].
+/// The longest message a receiver takes `[byte]`.
 const MESSAGE_LEN_MAX: u32 = 300;
 
 /// What the first four bytes of an input choose.

@@ -1,6 +1,6 @@
 //! Documents, tables, charts and comparisons made from results.
 //!
-//! This crate does no I/O and runs nothing: it returns text. The type that matters is [`Document`]; [`html`],
+//! This crate does no I/O and runs nothing: it returns text. The type that matters is [`Document`]; [`html()`],
 //! [`terminal()`], [`json`] and [`csv`] show the same one. [`run_report`] makes the document of one run,
 //! [`pair_report`] draws a second run of the same scenario beside it, [`compare()`] judges two sets of runs.
 //!

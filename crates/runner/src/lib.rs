@@ -3,7 +3,7 @@
 //! This is the one place where a plan meets an engine; the command line and the studies both come here. It reads no
 //! clock, opens no file itself and knows no text of a scenario: what live stations make their plan from is handed through.
 //!
-//! What matters: [`simulate`] and [`measure`], the two ways to run a plan; [`Run`], what both give.
+//! What matters: [`simulate()`] and [`measure()`], the two ways to run a plan; [`Run`], what both give.
 //!
 //! ```
 //! use chronoseal_catalog::Prepared;

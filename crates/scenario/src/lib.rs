@@ -1,11 +1,11 @@
 //! From a scenario file to a checked plan.
 //!
 //! This crate runs nothing, opens no file and reads no clock: it takes bytes, and what a scenario refers to comes
-//! through [`Files`]. Three steps: [`parse`] gives a [`Spec`], what was written; [`resolve`] gives a
-//! [`Plan`](chronoseal_plan::Plan), every name resolved and every default filled; [`load`] does both, with overrides in between,
+//! through [`Files`]. Three steps: [`parse`] gives a [`Spec`], what was written; [`resolve()`] gives a
+//! [`Plan`](chronoseal_plan::Plan), every name resolved and every default filled; [`load()`] does both, with overrides in between,
 //! and a [`Scenario`] keeps the texts beside the plan, so that another process can make the same. Whatever is wrong comes back as
 //! [`Problems`]: all of them at once, each pointing at the text and saying what to write. What only one kind of segment has is in
-//! [`kinds`]; each of these functions has a form `…_with` that takes other kinds. [`upgrade`] rewrites a scenario of version 1 of
+//! [`kinds`]; each of these functions has a form `…_with` that takes other kinds. [`upgrade()`] rewrites a scenario of version 1 of
 //! the format.
 //!
 //! ```

@@ -22,15 +22,20 @@ pub(crate) struct Executable {
     pub folder: PathBuf,
 }
 
-/// Builds all unit and integration tests. What the compiler says is printed as it says it.
+/// Builds all there is: unit and integration tests, which it returns, programs, examples and benches. What the compiler says is printed as
+/// it says it.
 pub(crate) fn all_tests(root: &Path) -> Result<Vec<Executable>, Failure> {
-    let words = ["cargo", "test", "--workspace", "--locked", "--no-run", "--message-format=json-render-diagnostics"];
+    #[rustfmt::skip]
+    let words = [
+        "cargo", "test", "--workspace", "--all-targets", "--locked", "--no-run", "--message-format=json-render-diagnostics",
+    ];
     let messages = process::captured(root, &words)?;
     Ok(messages.lines().filter_map(|line| test_executable(&serde_json::from_str(line).ok()?)).collect())
 }
 
 fn test_executable(message: &Value) -> Option<Executable> {
-    let is_test = message["profile"]["test"] == true;
+    let kinds = message["target"]["kind"].as_array()?;
+    let is_test = message["profile"]["test"] == true && !kinds.iter().any(|kind| kind == "bench");
     let path = message["executable"].as_str().filter(|_| is_test)?;
     let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
     let target = message["target"]["name"].as_str()?;

@@ -8,21 +8,13 @@ use crate::{TaskResult, built, docs, generate, licences, process, test, tidy};
 const CLIPPY: &[&str] =
     &["cargo", "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
 
-/// What no test builds.
-const BENCHES: &[&str] = &["cargo", "check", "--workspace", "--bench", "*", "--locked"];
-
-/// With the examples, of which there are few, crates of others have the features that they have for the lints.
-#[rustfmt::skip]
-const DOC: &[&str] =
-    &["cargo", "doc", "--workspace", "--no-deps", "--lib", "--bins", "--examples", "--locked"];
-
 pub(crate) fn run(root: &Path) -> TaskResult {
     let linted = lint(root);
     let tested = test::run(root);
     linted.and(tested)
 }
 
-/// Everything but tests.
+/// Everything but tests. The documentation of crates is made where their examples are tested.
 pub(crate) fn lint(root: &Path) -> TaskResult {
     step("format");
     process::run(root, &["cargo", "fmt", "--all", "--check"])?;
@@ -33,13 +25,9 @@ pub(crate) fn lint(root: &Path) -> TaskResult {
     step("lints");
     if compiler_lints() {
         built::all_tests(root)?;
-        process::run(root, BENCHES)?;
     } else {
         process::run(root, CLIPPY)?;
     }
-    step("documentation");
-    let deny = [("RUSTDOCFLAGS", "-D warnings")];
-    process::run_with(root, DOC, &deny)?;
     step("generated documents");
     generate::run(root, generate::Mode::Check)?;
     step("what pages say that commands print");

@@ -3,6 +3,8 @@
 //! A part that fails does not keep the others from running.
 
 use std::path::Path;
+use std::sync::Mutex;
+use std::time::Instant;
 
 use crate::{Failure, TaskResult, adapters, built, executables, process, rtl, socketcan};
 
@@ -11,6 +13,8 @@ const NO_STD_LINK: &[&str] = &["bash", "nostd-link/check.sh"];
 
 /// The examples in the documentation of every crate.
 const DOCUMENTATION: &[&str] = &["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--doc"];
+/// What makes the pages on the way.
+const PAGES: (&str, &str) = ("RUSTDOC", "crates/xtask/rustdoc.sh");
 
 /// Tests that ask Wireshark about our bytes; on demand only, since not every machine has it.
 #[rustfmt::skip]
@@ -26,54 +30,73 @@ const SECOND_VENDOR: &[&str] = &[
 ];
 
 pub(crate) fn run(root: &Path) -> TaskResult {
-    let mut failed = Vec::new();
-    let mut part = |name: &str, result: TaskResult| {
-        if let Err(failure) = result {
-            if let Failure::CouldNotRun(reason) = failure {
-                eprintln!("{reason}");
-            }
-            failed.push(name.to_owned());
-        }
-    };
-    step("tests of every crate");
+    let parts = Parts::default();
     let (programs, built) = std::thread::scope(|scope| {
         let programs = scope.spawn(|| foreign_programs(root));
         let built = built::all_tests(root);
         (programs.join().expect("it does not panic"), built)
     });
-    part("programs that tests run", programs);
-    part("tests of every crate", built.and_then(executables::run));
-    step("examples in the documentation");
-    part("examples in the documentation", process::run(root, DOCUMENTATION));
-    if process::output(root, &["tshark", "--version"]).is_ok() {
-        step("what tshark makes of our frames");
-        part("tshark", process::run(root, TSHARK));
-    } else {
-        eprintln!("== skipped: what tshark makes of our frames; tshark is not installed");
-    }
-    match socketcan::is_possible(root) {
-        Ok(()) => {
-            step("the live CAN bus where the kernel has CAN");
-            part("socketcan", socketcan::run(root, Path::new("/")));
-        }
-        Err(reason) => eprintln!("== skipped: the live CAN bus where the kernel has CAN; {reason}"),
-    }
-    step("robot middleware");
-    part("robot middleware", adapters::test(root));
-    if rtl::is_possible(root) {
-        step("the simulated P-256 engine");
-        part("rtl", rtl::test(root));
-    } else {
-        eprintln!("== skipped: the simulated P-256 engine; verilator, g++ or make is not installed");
-    }
-    step("no-std link");
-    part("no-std link", process::run(root, NO_STD_LINK));
+    parts.ended("programs that tests run", programs);
+    // What has no test executable goes beside those: a processor is idle while tests wait.
+    std::thread::scope(|scope| {
+        scope.spawn(|| beside_the_executables(root, &parts));
+        parts.run("tests of every crate", || built.and_then(executables::run));
+    });
+    parts.run("robot middleware", || adapters::test(root));
+    let failed = parts.failed.into_inner().expect("no thread panicked");
     if failed.is_empty() {
         eprintln!("== all tests passed");
         return Ok(());
     }
     eprintln!("== failed: {}", failed.join(", "));
     Err(Failure::CheckFailed)
+}
+
+/// What was run, and which of it failed.
+#[derive(Default)]
+struct Parts {
+    failed: Mutex<Vec<&'static str>>,
+}
+
+impl Parts {
+    #[expect(clippy::disallowed_methods, reason = "how long tests take is shown to people")]
+    fn run(&self, name: &'static str, part: impl FnOnce() -> TaskResult) {
+        eprintln!("== {name}");
+        let started = Instant::now();
+        let result = part();
+        let word = if result.is_ok() { "passed" } else { "FAILED" };
+        eprintln!("== {name}: {word} after {:.0} s", started.elapsed().as_secs_f64());
+        self.ended(name, result);
+    }
+
+    fn ended(&self, name: &'static str, result: TaskResult) {
+        let Err(failure) = result else { return };
+        if let Failure::CouldNotRun(reason) = failure {
+            eprintln!("{reason}");
+        }
+        self.failed.lock().expect("no thread panics").push(name);
+    }
+}
+
+fn beside_the_executables(root: &Path, parts: &Parts) {
+    parts.run("pages and examples of the documentation", || process::run_with(root, DOCUMENTATION, &[PAGES]));
+    parts.run("no-std link", || process::run(root, NO_STD_LINK));
+    if process::output(root, &["tshark", "--version"]).is_ok() {
+        parts.run("what tshark makes of our frames", || process::run(root, TSHARK));
+    } else {
+        eprintln!("== skipped: what tshark makes of our frames; tshark is not installed");
+    }
+    match socketcan::is_possible(root) {
+        Ok(()) => {
+            parts.run("the live CAN bus where the kernel has CAN", || socketcan::run(root, Path::new("/")));
+        }
+        Err(reason) => eprintln!("== skipped: the live CAN bus where the kernel has CAN; {reason}"),
+    }
+    if rtl::is_possible(root) {
+        parts.run("the simulated P-256 engine", || rtl::test(root));
+    } else {
+        eprintln!("== skipped: the simulated P-256 engine; verilator, g++ or make is not installed");
+    }
 }
 
 /// What tests of the workspace run as programs: the second vendor's, and the simulated engine.
@@ -86,8 +109,4 @@ fn foreign_programs(root: &Path) -> TaskResult {
     };
     let engine = if rtl::is_possible(root) { rtl::build(root).map(drop) } else { Ok(()) };
     vendor.and(engine)
-}
-
-fn step(name: &str) {
-    eprintln!("== {name}");
 }

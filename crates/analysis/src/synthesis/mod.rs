@@ -31,7 +31,7 @@
 //! # Method
 //! Earliest fit on a [`Board`] of links and processors: items are placed by period, then by length times hops, then by name
 //! (numbers at its end count as numbers), and a search that meets a reserved span goes on at its end. If that fails with frames before tasks, it is tried with tasks before frames. An
-//! earliest fit can fail where a schedule exists; what it finds is checked by [`verify`].
+//! earliest fit can fail where a schedule exists; what it finds is checked by [`verify()`].
 //!
 //! [`Board`]: chronoseal_schedule::board::Board
 //! [`Access::SharedSlots`]: chronoseal_plan::Access::SharedSlots

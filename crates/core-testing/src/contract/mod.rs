@@ -17,7 +17,7 @@
 //!     assert!(conduct.frames().count() > 0, "a node that does nothing keeps every contract");
 //! }
 //! ```
-//! [`record`] makes scripts out of a network of nodes that talk to each other.
+//! [`record()`] makes scripts out of a network of nodes that talk to each other.
 
 mod compare;
 mod failure;

@@ -8,7 +8,7 @@ use crate::document::{Divided, DividedRow, Mark, Of, short_number};
 
 /// Colours; the style has one class for each.
 pub(super) const COLOURS: usize = 12;
-/// A piece this wide has room for one digit [percent].
+/// A piece this wide has room for one digit `[percent]`.
 const NUMBERED_MIN: f64 = 2.6;
 /// Height of the lane of a bar and of the room above the first `[pixel]`.
 const LANE_PX: f64 = 17.0;

@@ -17,7 +17,7 @@ const WIDTHS_PX: [f64; 2] = [640.0, 290.0];
 const DIGIT_PX: f64 = 7.0;
 /// Colours before they repeat; the style has one class for each. The number of the hop tells apart what has one colour.
 const COLOURS: usize = 8;
-/// A piece of a line this wide has room for one digit [percent].
+/// A piece of a line this wide has room for one digit `[percent]`.
 const NUMBERED_MIN: f64 = 2.6;
 /// Rows from which on the axis stands at the top as well.
 const AXIS_ABOVE_FROM: usize = 8;

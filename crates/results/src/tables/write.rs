@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::ColumnPath;
 
 use super::Table;
 use super::cells::{Cells, schema};
+use super::columns::{Head, Kind};
 use crate::RunMeta;
 use crate::disk::{Disk, DiskFile};
 use crate::store::{SCHEMA_VERSION, StoreError, StoredFile};
@@ -39,7 +41,7 @@ impl<R: Clone> Table<R> {
         let path = folder.join(self.file);
         let file = disk.create(&path).map_err(|source| StoreError::write(&path, source))?;
         let file = schema(&self.heads())
-            .and_then(|schema| SerializedFileWriter::new(file, schema, Arc::new(properties(meta))))
+            .and_then(|schema| SerializedFileWriter::new(file, schema, Arc::new(properties(meta, &self.heads()))))
             .map_err(|source| StoreError::table_write(&path, source))?;
         Ok(TableWriter { table: self, path, file, rows: Vec::new(), written: 0 })
     }
@@ -94,16 +96,22 @@ impl<R: Clone> TableWriter<R> {
     }
 }
 
-fn properties(meta: &RunMeta) -> WriterProperties {
+fn properties(meta: &RunMeta, heads: &[Head]) -> WriterProperties {
     let remark = |key: &str, value: String| KeyValue::new(format!("chronoseal.{key}"), value);
-    WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(vec![
+    let mut properties =
+        WriterProperties::builder().set_compression(Compression::SNAPPY).set_key_value_metadata(Some(vec![
             remark("schema_version", SCHEMA_VERSION.to_string()),
             remark("scenario", meta.name.clone()),
             remark("engine", meta.engine.name().into()),
             remark("evidence", meta.engine.evidence().into()),
             remark("seed", meta.seed.to_string()),
-        ]))
-        .build()
+        ]));
+    // Times and sequence numbers grow from row to row by little, and hardly any comes twice.
+    for head in heads.iter().filter(|head| matches!(head.kind, Kind::Int64 | Kind::Uint64)) {
+        let column = || ColumnPath::from(head.name);
+        properties = properties
+            .set_column_dictionary_enabled(column(), false)
+            .set_column_encoding(column(), Encoding::DELTA_BINARY_PACKED);
+    }
+    properties.build()
 }

@@ -1,7 +1,7 @@
 //! Certificates as things that are identified, issued and checked.
 //!
 //! A certificate is referred to by the end of its hash, and the hash is over its *canonical* encoding (IEEE 1609.2
-//! clause 6.4.3), whatever it looked like on the way: see [`certificate_hash`]. [`issue`] makes one.
+//! clause 6.4.3), whatever it looked like on the way: see [`certificate_hash`]. [`issue()`] makes one.
 
 mod identity;
 mod implicit;

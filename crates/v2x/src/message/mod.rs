@@ -1,4 +1,4 @@
-//! Messages made and opened: [`sign`], [`encrypt`], [`decrypt`].
+//! Messages made and opened: [`sign()`], [`encrypt()`], [`decrypt()`].
 //!
 //! What a signed message received is worth is the question of another module; here a signature is only made.
 
