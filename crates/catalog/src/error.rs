@@ -12,9 +12,14 @@ use chronoseal_v2x_fleet::simulation::FleetError;
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A stream whose transport is the kernel's.
-    #[error("stream `{0}` goes over TCP, which is the kernel's and not simulated: run it with --engine live")]
-    OnlyLive(String),
+    /// A stream whose transport is only live.
+    #[error("stream `{stream}` goes over {over}, which is not simulated: run it with --engine live")]
+    OnlyLive {
+        /// Its name.
+        stream: String,
+        /// The transport's name.
+        over: &'static str,
+    },
     /// A stream whose packets are longer than the simulator's frames.
     #[error(
         "stream `{0}` goes in packets longer than 1500 B, which are not simulated: run it with --engine live, or write an `mtu` of 1500B at most"

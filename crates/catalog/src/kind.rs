@@ -5,7 +5,7 @@ use chronoseal_core::{Duration, MessagePart, Node, NodeId, Oscillator, Priority,
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::AnyNode;
 use chronoseal_nodes::gateway::Stack;
-use chronoseal_plan::{Facet, HopPlan, Plan, SegmentId};
+use chronoseal_plan::{Facet, HopPlan, LinkTransport, Plan, SegmentId};
 use chronoseal_wire::ipv4;
 
 use crate::{BuildError, BuildOptions, Prepared, Wire};
@@ -255,6 +255,8 @@ pub struct Datagrams {
 pub struct Connection {
     /// Which stream.
     pub stream: StreamId,
+    /// What carries it.
+    pub over: LinkTransport,
     /// Who is at the other end.
     pub peer: NodeId,
     /// This end sends, and dials.

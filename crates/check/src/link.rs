@@ -26,7 +26,9 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
         let packets = facet.cut.fragments();
         let whole = match facet.transport {
             LinkTransport::Udp => Cell::number(laws.whole(packets) * 100.0, 2),
-            LinkTransport::Tcp => Cell::na("over TCP what is lost is sent again, and takes longer"),
+            over @ (LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic) => {
+                Cell::na(format!("over {} what is lost is sent again, and takes longer", over.title()))
+            }
             LinkTransport::Program => Cell::na("what programs do with a packet that is lost is theirs"),
         };
         messages.push(vec![

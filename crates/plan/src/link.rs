@@ -31,16 +31,39 @@ pub enum LinkTransport {
     Udp,
     /// A connection to each receiver, over which nothing is lost and everything waits for what is.
     Tcp,
+    /// TLS 1.3 over a connection to each receiver, with certificates on both sides.
+    Tls,
+    /// A QUIC connection to each receiver, with certificates on both sides. Each message is a stream of its own on it, so that none waits
+    /// for another.
+    Quic,
     /// What the programs of its nodes carry them in; they write down what they sent and got.
     Program,
 }
 
 impl LinkTransport {
+    /// It sends again what is lost, in packets that nobody can name before.
+    pub const fn is_connection(self) -> bool {
+        matches!(self, Self::Tcp | Self::Tls | Self::Quic)
+    }
+
+    /// As people write it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Udp => "UDP",
+            Self::Tcp => "TCP",
+            Self::Tls => "TLS",
+            Self::Quic => "QUIC",
+            Self::Program => "programs",
+        }
+    }
+
     /// As scenarios and reports write it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Udp => "udp",
             Self::Tcp => "tcp",
+            Self::Tls => "tls",
+            Self::Quic => "quic",
             Self::Program => "program",
         }
     }

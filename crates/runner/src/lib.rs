@@ -65,7 +65,9 @@ use chronoseal_results::{RunMeta, RunSummary, summarise};
 pub use self::cost::{CostRow, CostTable, FRAME_LENGTHS, processor_cost};
 pub use self::fleet::{drive_fleet, drive_plan};
 pub use self::latency::simulated_latencies;
-pub use self::measure::{CanPlaceName, LiveOptions, MeasureError, agent_main, agent_main_with, measure};
+pub use self::measure::{
+    CanPlaceName, LiveOptions, MeasureError, agent_main, agent_main_with, measure, secured_stream,
+};
 pub use self::meta::{commit, describe, versions};
 pub use self::offered::{capacity, overloads};
 pub use self::record::Span;

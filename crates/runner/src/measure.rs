@@ -6,12 +6,12 @@ use std::sync::atomic::AtomicBool;
 use chronoseal_catalog::{BuildError, BuildOptions, Connection, Kinds, LiveHome, LiveLink, Prepared, Sockets};
 use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm, StreamId};
 use chronoseal_media::medium::Attachment;
-use chronoseal_plan::{AttackPlace, Fidelity, Plan, SegmentId};
+use chronoseal_plan::{AttackPlace, Fidelity, LinkTransport, Plan, SegmentId};
 use chronoseal_results::{Direction, Engine, Fact, FrameRow, ProgramMeta, RunRows, Stays};
 use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
 use chronoseal_testbed::{
-    AgentCommand, AgentConfig, ConnectionEnd, FactoryError, Home, LiveConfig, LiveError, LiveOutcome, Placement,
-    PortLink, Program, ProgramEnd, ProgramStream, SocketLink,
+    AgentCommand, AgentConfig, ConnectionEnd, ConnectionFact, FactoryError, Home, LiveConfig, LiveError, LiveOutcome,
+    NoTransports, Placement, PortLink, Program, ProgramEnd, ProgramStream, SocketLink, Transport, Transports,
 };
 use chronoseal_wire::{udp, virtual_link};
 use serde::de::DeserializeOwned;
@@ -108,9 +108,48 @@ pub enum MeasureError {
 /// What an agent builds its node from.
 #[derive(Serialize, Deserialize)]
 struct NodeConfig<T> {
+    /// Of the program that starts the station, whose own may be another one.
+    build: String,
     /// The plan is made from these.
     texts: T,
     lead_ps: i64,
+}
+
+/// Two programs of different builds may make different plans of one scenario.
+#[derive(Debug, thiserror::Error)]
+#[error("its program is of {own} and the one that starts it of {wanted}; build both from one checkout")]
+struct OtherBuild {
+    wanted: String,
+    own: String,
+}
+
+/// Version and commit of this program.
+fn build_name() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    match crate::commit() {
+        "" => format!("version {version}"),
+        commit => format!("version {version}, commit {commit}"),
+    }
+}
+
+/// A stream that no kernel carries, so that its stations have to be processes of a program that has its transport. `None` if there is none.
+pub fn secured_stream(prepared: &Prepared<'_>) -> Option<(StreamId, &'static str)> {
+    let plan = prepared.plan();
+    let ports = plan.node_ids().flat_map(|node| {
+        let sockets =
+            |(_, segment): &(Attachment, SegmentId)| prepared.kind(*segment).sockets(prepared, *segment, node);
+        prepared.attachments(node).iter().filter_map(sockets).collect::<Vec<_>>()
+    });
+    let connections = ports.flat_map(|sockets| sockets.connections);
+    connections.filter(|end| transport(end.over).is_secured()).map(|end| (end.stream, end.over.title())).min()
+}
+
+fn transport(over: LinkTransport) -> Transport {
+    match over {
+        LinkTransport::Tls => Transport::Tls,
+        LinkTransport::Quic => Transport::Quic,
+        LinkTransport::Tcp | LinkTransport::Udp | LinkTransport::Program => Transport::Tcp,
+    }
 }
 
 /// What carries the frames of CAN segments in a live run.
@@ -214,6 +253,7 @@ pub fn measure(
     meta.host = host_facts(&outcome);
     let shared: Vec<NodeId> = plan.node_ids().filter(|id| prepared.live_home(*id) == LiveHome::Shared).collect();
     meta.host.extend(shared_process(prepared, &shared));
+    meta.host.extend(outcome.connections.iter().map(|fact| connection_fact(plan, fact)));
     meta.warnings.extend(overloads(plan));
     meta.lost = lost.map(|(node, reason)| {
         format!("the process of {} was lost in the middle of the run ({reason})", plan.node_name(node))
@@ -250,7 +290,8 @@ pub fn measure(
 /// # Panics
 /// If `texts` cannot be written as JSON.
 pub(crate) fn node_config(texts: &impl Serialize, lead: Duration) -> Vec<u8> {
-    serde_json::to_vec(&NodeConfig { texts, lead_ps: lead.as_ps() }).expect("texts can be written as JSON")
+    serde_json::to_vec(&NodeConfig { build: build_name(), texts, lead_ps: lead.as_ps() })
+        .expect("texts can be written as JSON")
 }
 
 /// Judges the rows that agents and emulator left.
@@ -343,8 +384,8 @@ impl<'p> Carriers<'p> {
 
 /// The end of a connection whose other end is at an address.
 pub(crate) fn connection_end(connection: &Connection, peer: [u8; 4]) -> ConnectionEnd {
-    let Connection { stream, sends, message_len, .. } = *connection;
-    ConnectionEnd { stream: stream.0, peer, sends, message_len }
+    let Connection { stream, over, sends, message_len, .. } = *connection;
+    ConnectionEnd { stream: stream.0, transport: transport(over), peer, sends, message_len }
 }
 
 /// The life of an agent process, for binaries whose [`LiveOptions::agent_command`] ends up in them. `plan_of` makes the plan of
@@ -354,17 +395,26 @@ where
     T: DeserializeOwned,
     E: Into<FactoryError>,
 {
-    agent_main_with(Kinds::BUILT_IN, plan_of)
+    agent_main_with(Kinds::BUILT_IN, &NoTransports, plan_of)
 }
 
-/// [`agent_main`] for plans with other kinds of segments: those that the controller prepared its plan with.
-pub fn agent_main_with<T, E>(kinds: Kinds, plan_of: impl Fn(&T) -> Result<Plan, E>) -> ExitCode
+/// [`agent_main`] for plans with other kinds of segments, those that the controller prepared its plan with, and for a program that has
+/// `transports` beside the kernel's.
+pub fn agent_main_with<T, E>(
+    kinds: Kinds,
+    transports: &dyn Transports,
+    plan_of: impl Fn(&T) -> Result<Plan, E>,
+) -> ExitCode
 where
     T: DeserializeOwned,
     E: Into<FactoryError>,
 {
-    chronoseal_testbed::agent_main_together(|config, ids| {
+    chronoseal_testbed::agent_main_together(transports, |config, ids| {
         let config: NodeConfig<T> = serde_json::from_slice(config).map_err(|error| error.to_string())?;
+        let own = build_name();
+        if config.build != own {
+            return Err(OtherBuild { wanted: config.build, own }.into());
+        }
         let plan = plan_of(&config.texts).map_err(Into::into)?;
         build(&plan, kinds, Duration::from_ps(config.lead_ps), ids)
     })
@@ -476,6 +526,22 @@ pub(crate) fn host_facts(outcome: &LiveOutcome) -> Vec<(String, String)> {
         ("frames written to stations".into(), sum(|counts| counts.written).to_string()),
         ("of these never seen by the station".into(), sum(|counts| counts.unread).to_string()),
     ]
+}
+
+/// How long a connection took to be there, by the name of its stream.
+fn connection_fact(plan: &Plan, fact: &ConnectionFact) -> Fact {
+    let stream = plan.streams.get(fact.stream.index()).map_or("", |stream| &stream.name);
+    let over = match fact.transport {
+        Transport::Tcp => "TCP",
+        Transport::Tls => "TLS",
+        Transport::Quic => "QUIC",
+    };
+    let how = match fact.opened_after {
+        Some(time) if fact.transport.is_secured() => format!("secured {time} after it was dialled"),
+        Some(time) => format!("open {time} after it was dialled"),
+        None => "never open".into(),
+    };
+    (format!("{over} of {stream} to {}", plan.node_name(fact.receiver)), how)
 }
 
 fn scheduling(fifo: bool) -> &'static str {

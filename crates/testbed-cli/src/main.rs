@@ -5,9 +5,12 @@ mod commands;
 
 use std::process::ExitCode;
 
+use chronoseal_catalog::Kinds;
 use chronoseal_console::{Printer, Trouble, ended};
+use chronoseal_runner::agent_main_with;
 use chronoseal_scenario::Texts;
 use chronoseal_testbed::has_controller;
+use chronoseal_transports::Secured;
 use clap::{Parser, Subcommand};
 
 /// The commands of chronoseal for runs over several hosts; `chronoseal` hands them over to this program.
@@ -60,7 +63,9 @@ fn main() -> ExitCode {
         }
         // Started for a station of a run.
         Command::Agent(commands::agent::Agent { action: None }) => {
-            return chronoseal_runner::agent_main(|texts: &Texts| texts.plan().map_err(|problems| problems.render()));
+            return agent_main_with(Kinds::BUILT_IN, &Secured, |texts: &Texts| {
+                texts.plan().map_err(|problems| problems.render())
+            });
         }
         Command::Agent(commands::agent::Agent { action: Some(action) }) => commands::agent::run(action, &printer),
         Command::Ca(options) => commands::ca::run(options, &printer),

@@ -63,6 +63,14 @@ pub enum LiveError {
         /// As the kernel put it.
         reason: String,
     },
+    /// What is to secure connections cannot be made.
+    #[error("cannot secure the connections of node {}: {reason}", node.0)]
+    TransportRefused {
+        /// Whose.
+        node: NodeId,
+        /// As its program put it.
+        reason: String,
+    },
     /// An address of the host cannot be used.
     #[error(
         "cannot open its sockets on {}.{}.{}.{} ({reason}): the address must be one of this host, and the ports of the run, from 49152 on, \
@@ -113,6 +121,7 @@ impl LiveError {
     pub(crate) fn of_step(node: NodeId, step: Step, reason: String) -> Self {
         match step {
             Step::CanInterface(interface) => Self::CanRefused { interface, reason },
+            Step::Transport => Self::TransportRefused { node, reason },
             Step::Address(address) => Self::AddressRefused { address, reason },
             Step::Namespace => Self::NamespaceRefused { reason },
             Step::Tap => Self::TapRefused { reason },

@@ -12,6 +12,7 @@ use chronoseal_wire::test_bed_header::TestBedHeader;
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::connection::channel::Channel;
 use crate::connection::{self, ConnectionEnd, Connections};
 use crate::socket::{self, Datagram, HEADERS_LEN, MESSAGE_LEN_MAX};
 use crate::sys::Received;
@@ -56,15 +57,15 @@ pub(crate) struct HostPort {
 }
 
 impl HostPort {
-    /// Opens the sockets; nothing is sent yet.
-    pub(crate) fn open(link: &HostLink) -> io::Result<Self> {
+    /// Opens the sockets, connections over `channels`; nothing is sent yet.
+    pub(crate) fn open(link: &HostLink, channels: Vec<Box<dyn Channel>>) -> io::Result<Self> {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
         socket.set_nonblocking(true)?;
         socket.bind(&SocketAddrV4::new(Ipv4Addr::from(link.address), link.port).into())?;
         socket::prepare(&socket)?;
         let connections = match &link.connections[..] {
             [] => None,
-            ends => Some(Connections::open(link.address, ends)?),
+            ends => Some(Connections::open(ends, channels)?),
         };
         if let Some(connections) = &connections {
             connections.watch(&socket)?;
@@ -73,7 +74,12 @@ impl HostPort {
     }
 
     /// Its connections, if it has any.
-    pub(crate) fn connections(&mut self) -> Option<&mut Connections> {
+    pub(crate) fn connections(&self) -> Option<&Connections> {
+        self.connections.as_ref()
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn connections_mut(&mut self) -> Option<&mut Connections> {
         self.connections.as_mut()
     }
 
@@ -164,7 +170,7 @@ mod tests {
         let peers = vec![[127, 0, 0, other]];
         let datagrams = vec![DatagramEnd { stream: 3, sends, group: GROUP, station: STATION, peers }];
         let link = HostLink { address: [127, 0, 0, own], port: PORT, datagrams, connections: Vec::new() };
-        HostPort::open(&link).expect("the loopback interface has every such address")
+        HostPort::open(&link, Vec::new()).expect("the loopback interface has every such address")
     }
 
     fn frame(stream: u16, sequence: u32) -> Vec<u8> {

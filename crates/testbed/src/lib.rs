@@ -60,10 +60,14 @@ pub use config::{
     AgentCommand, AgentConfig, ExistingInterface, Home, LiveConfig, Placement, PortLink, Program, ProgramStream,
     cpus_of_programs,
 };
-pub use connection::ConnectionEnd;
+pub use connection::channel::{
+    Channel, ChannelState, Credentials, NoTransports, Transport, TransportError, Transports, Watch,
+};
+pub use connection::{ConnectionEnd, Layer, TcpChannel, WAITING_MAX};
 pub use error::LiveError;
 pub use host::{HostReport, probe};
 pub use host_link::{DatagramEnd, HostLink};
+pub use join::connections::ConnectionFact;
 pub use live::{AgentCounts, LiveHost, LiveOutcome, ProgramEnd, run};
 pub use log::ProgramUsage;
 pub use message::AgentFacts;

@@ -14,10 +14,11 @@ use crate::config::{AgentConfig, Home, LiveConfig, Placement, PortLink};
 use crate::emulator::{self, EmulatorConfig, EmulatorLog, Wire};
 use crate::end::End;
 use crate::error::LiveError;
+use crate::join::connections::ConnectionFact;
 use crate::join::{self, Carrier, Line};
 use crate::log::{AgentLog, ProgramUsage};
 use crate::message::{AgentFacts, ToAgent};
-use crate::process::{AgentProcess, RUN_FIFO};
+use crate::process::{self, AgentProcess, RUN_FIFO};
 use crate::sentinel;
 use crate::sys;
 use crate::traffic::Traffic;
@@ -45,6 +46,8 @@ pub struct LiveOutcome {
     pub counts: Vec<AgentCounts>,
     /// What became of the programs that nodes ran.
     pub programs: Vec<ProgramEnd>,
+    /// What became of connections.
+    pub connections: Vec<ConnectionFact>,
     /// What a reader of the results has to know.
     pub warnings: Vec<String>,
 }
@@ -215,6 +218,7 @@ fn start_agents(
     cpus: &[usize],
     emulator_cpu: Option<usize>,
 ) -> Result<Vec<AgentProcess>, LiveError> {
+    let enrolled = process::enrol(config)?;
     // Nodes that share a process come first.
     let (shared, own): (Vec<&AgentConfig>, Vec<&AgentConfig>) =
         config.agents.iter().partition(|agent| agent.home == Home::Shared);
@@ -232,7 +236,7 @@ fn start_agents(
             let is_told = agent.attachments().map(|(at, link)| link.is_told(medium.tells_transmitted(at)));
             ((*agent).clone(), is_told.collect())
         };
-        AgentProcess::start(config, members.iter().map(member).collect(), cpu, false)
+        AgentProcess::start(config, members.iter().map(member).collect(), &enrolled, cpu, false)
     };
     shared.into_iter().chain(own.into_iter().map(|agent| vec![agent])).enumerate().map(start).collect()
 }
@@ -266,7 +270,7 @@ pub(crate) fn trial(config: &LiveConfig) -> Result<AgentFacts, LiveError> {
         trial.ports = ports;
     }
     let is_told = vec![false; trial.ports.len()];
-    AgentProcess::start(config, vec![(trial, is_told)], None, true)?.await_facts()
+    AgentProcess::start(config, vec![(trial, is_told)], &process::enrol(config)?, None, true)?.await_facts()
 }
 
 /// Scheduling of the calling thread. True if it is real-time now.
@@ -349,5 +353,6 @@ fn outcome_of(
         let (how, is_well, printed, usage) = (record.how, record.is_well, record.printed, record.usage);
         Some(ProgramEnd { node: agent.node, ended_at, how, is_well, printed, usage })
     });
-    LiveOutcome { rows: joined.rows, host, counts: joined.counts, programs: programs.collect(), warnings }
+    let connections = join::connections::facts(&config.agents, logs);
+    LiveOutcome { rows: joined.rows, host, counts: joined.counts, programs: programs.collect(), connections, warnings }
 }

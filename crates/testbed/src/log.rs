@@ -4,6 +4,9 @@ use chronoseal_core::{DiscardReason, Duration, Event, EventKind, FramePart, Node
 use chronoseal_results::{EventRow, WorkRow};
 use serde::{Deserialize, Serialize};
 
+use crate::clock::RunClock;
+use crate::connection::{ConnectionEnd, ConnectionHistory};
+
 /// An event: time `[ps]`, code, stream, sequence, value.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct EventRecord(i64, u16, u16, u64, i64);
@@ -75,6 +78,32 @@ pub(crate) struct ConnectedSent {
     pub(crate) is_refused: bool,
 }
 
+/// What became of one end of a connection; times `[ps]`.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(crate) struct ConnectionRecord {
+    pub(crate) config: ConnectionEnd,
+    /// When it was dialled, if it was from here.
+    pub(crate) dialled_ps: Option<i64>,
+    /// When it was open to messages at this end.
+    pub(crate) opened_ps: Option<i64>,
+    /// When it broke before the run was over, and why.
+    pub(crate) broken: Option<(i64, String)>,
+}
+
+impl ConnectionRecord {
+    /// After the `end` of a run whoever is done first ends its connections.
+    pub(crate) fn new(history: &ConnectionHistory, clock: RunClock, end: SimTime) -> Self {
+        let at = |ns: i64| Duration::from_ns(ns - clock.epoch_ns).as_ps();
+        let broken = history.broken.as_ref().map(|(ns, why)| (at(*ns), why.clone()));
+        Self {
+            config: history.config,
+            dialled_ps: history.dialled_ns.map(at),
+            opened_ps: history.opened_ns.map(at),
+            broken: broken.filter(|(at_ps, _)| *at_ps < end.as_ps()),
+        }
+    }
+}
+
 /// What a program took, with all that it started.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
 pub struct ProgramUsage {
@@ -138,6 +167,9 @@ pub(crate) struct AgentLog {
     /// What came in at a port that is open to others and is no part of the run.
     #[serde(default)]
     pub(crate) strangers: u64,
+    /// Its connections.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) connections: Vec<ConnectionRecord>,
     /// Connections of its streams that did not stand when the run began.
     #[serde(default)]
     pub(crate) unconnected: u64,
@@ -229,6 +261,7 @@ impl AgentLog {
             refused: 0,
             dropped: 0,
             strangers: 0,
+            connections: Vec::new(),
             unconnected: 0,
         }
     }
@@ -246,6 +279,10 @@ impl AgentLog {
         self.connected_sent.iter_mut().for_each(|record| tell(&mut record.at_ps));
         self.connected_received.iter_mut().for_each(|(record, _)| tell(&mut record.0));
         self.owed.iter_mut().for_each(|(_, due_ps)| tell(due_ps));
+        for connection in &mut self.connections {
+            connection.dialled_ps.iter_mut().chain(&mut connection.opened_ps).for_each(tell);
+            connection.broken.iter_mut().for_each(|(at_ps, _)| tell(at_ps));
+        }
         self.stalls.iter_mut().for_each(|(from_ps, _)| tell(from_ps));
         self.program.iter_mut().filter_map(|program| program.ended_ps.as_mut()).for_each(tell);
     }

@@ -5,8 +5,10 @@ use std::os::unix::net::UnixStream;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
 use crate::config::{PortLink, Program};
+use crate::connection::channel::Credentials;
 use crate::log::AgentLog;
 
 /// Longest message `[byte]`; a log of an hour fits.
@@ -15,6 +17,8 @@ const LEN_MAX: u64 = 4 << 30;
 /// To an agent.
 #[derive(Serialize, Deserialize, Debug)]
 pub(crate) enum ToAgent {
+    /// Instead of a set-up: make the credentials of stations at these addresses, and exit.
+    Enrol(Vec<[u8; 4]>),
     /// Make namespace, interfaces and node.
     Setup(Setup),
     /// Begin at `epoch_ns` of `CLOCK_MONOTONIC`, stop `duration_ps` later.
@@ -53,6 +57,8 @@ pub(crate) struct MemberSetup {
 #[derive(Serialize, Deserialize, Debug)]
 pub(crate) struct PortSetup {
     pub(crate) link: PortLink,
+    /// For its connections, if some of them are secured.
+    pub(crate) credentials: Option<Credentials>,
     /// What carries its frames says when they have left.
     pub(crate) is_told: bool,
 }
@@ -60,6 +66,8 @@ pub(crate) struct PortSetup {
 /// From an agent.
 #[derive(Serialize, Deserialize, Debug)]
 pub(crate) enum FromAgent {
+    /// After [`ToAgent::Enrol`], in the order of the addresses.
+    Enrolled(Vec<Credentials>),
     /// Set up; the emulator's ends of its wires follow, in the order of its nodes and their ports.
     Ready(AgentFacts),
     /// Could not be set up, or the node's driver broke down.
@@ -90,6 +98,8 @@ pub(crate) enum Step {
     Interface,
     /// Opening the CAN interface of this name.
     CanInterface(String),
+    /// Making what secures its connections.
+    Transport,
     /// Opening sockets on this address of the host.
     Address([u8; 4]),
     /// Building the node from the scenario.
@@ -99,7 +109,8 @@ pub(crate) enum Step {
 }
 
 pub(crate) fn send(mut socket: &UnixStream, message: &impl Serialize) -> io::Result<()> {
-    let body = serde_json::to_vec(message)?;
+    // It may hold credentials.
+    let body = Zeroizing::new(serde_json::to_vec(message)?);
     socket.write_all(&(body.len() as u64).to_le_bytes())?;
     socket.write_all(&body)
 }
@@ -111,7 +122,7 @@ pub(crate) fn receive<T: DeserializeOwned>(mut socket: &UnixStream) -> io::Resul
     if len > LEN_MAX {
         return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a message of {len} bytes is too long")));
     }
-    let mut body = Vec::new();
+    let mut body = Zeroizing::new(Vec::new());
     socket.take(len).read_to_end(&mut body)?;
     if body.len() as u64 != len {
         return Err(io::ErrorKind::UnexpectedEof.into());

@@ -1,5 +1,6 @@
 //! An agent's process as the controller sees it.
 
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -9,6 +10,7 @@ use std::thread;
 use chronoseal_core::NodeId;
 
 use crate::config::{AgentCommand, AgentConfig, LiveConfig, PortLink};
+use crate::connection::channel::Credentials;
 use crate::error::LiveError;
 use crate::log::AgentLog;
 use crate::message::{self, AgentFacts, FromAgent, MemberSetup, PortSetup, Setup, ToAgent};
@@ -38,23 +40,16 @@ impl AgentProcess {
     pub(crate) fn start(
         config: &LiveConfig,
         members: Vec<(AgentConfig, Vec<bool>)>,
+        credentials: &Enrolled,
         cpu: Option<usize>,
         is_trial: bool,
     ) -> Result<Self, LiveError> {
-        let (ours, theirs) = UnixStream::pair().map_err(LiveError::Start)?;
-        let mut command = match &config.agent_command {
-            Some(AgentCommand { program, arguments }) => {
-                let mut command = Command::new(program);
-                command.args(arguments);
-                command
-            }
-            None => {
-                let mut command = Command::new(std::env::current_exe().map_err(LiveError::Start)?);
-                command.arg("agent");
-                command
-            }
+        let (child, ours) = spawn(config)?;
+        let port = |(link, is_told): (&PortLink, &bool)| PortSetup {
+            link: link.clone(),
+            credentials: secured(link).and_then(|own| credentials.get(&own)).cloned(),
+            is_told: *is_told,
         };
-        let port = |(link, is_told): (&PortLink, &bool)| PortSetup { link: link.clone(), is_told: *is_told };
         let member = |(agent, is_told): &(AgentConfig, Vec<bool>)| MemberSetup {
             node: agent.node.0,
             ports: agent.ports.iter().zip(is_told).map(port).collect(),
@@ -69,14 +64,6 @@ impl AgentProcess {
             is_trial,
             config: config.node_config.clone(),
         });
-        // A process group of its own: Ctrl-C at the terminal is the controller's to handle.
-        let child = command
-            .stdin(OwnedFd::from(theirs))
-            .stdout(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .map_err(LiveError::Start)?;
-        ours.set_read_timeout(Some(PATIENCE)).map_err(LiveError::Start)?;
         let members = members.into_iter().map(|(agent, _)| agent).collect();
         let mut started = Self { members, child, socket: ours, facts: None, lost: None };
         started.tell(&setup);
@@ -113,7 +100,9 @@ impl AgentProcess {
         match message::receive(&self.socket) {
             Ok(FromAgent::Ready(facts)) => Ok(facts),
             Ok(FromAgent::Failed { step, reason }) => Err(LiveError::of_step(self.first(), step, reason)),
-            Ok(FromAgent::Logs(_)) => Err(LiveError::Start(std::io::Error::other("the agent answered out of turn"))),
+            Ok(FromAgent::Logs(_) | FromAgent::Enrolled(_)) => {
+                Err(LiveError::Start(std::io::Error::other("the agent answered out of turn")))
+            }
             Err(error) => {
                 let text = format!("the agent of {} does not answer ({error})", self.name());
                 Err(LiveError::Start(std::io::Error::other(text)))
@@ -149,7 +138,7 @@ impl AgentProcess {
                 self.lost = Some(format!("it sent {} logs of {} nodes", logs.len(), self.members.len()));
             }
             Ok(FromAgent::Failed { reason, .. }) => self.lost = Some(reason),
-            Ok(FromAgent::Ready(_)) => self.lost = Some("it answered out of turn".into()),
+            Ok(FromAgent::Ready(_) | FromAgent::Enrolled(_)) => self.lost = Some("it answered out of turn".into()),
             Err(_) => self.lost = Some(self.ending()),
         }
         None
@@ -165,6 +154,59 @@ impl AgentProcess {
             thread::sleep(std::time::Duration::from_millis(2));
         }
         "it closed its socket".into()
+    }
+}
+
+/// Starts the program of agents, with a socket to it as its standard input.
+fn spawn(config: &LiveConfig) -> Result<(Child, UnixStream), LiveError> {
+    let (ours, theirs) = UnixStream::pair().map_err(LiveError::Start)?;
+    let mut command = match &config.agent_command {
+        Some(AgentCommand { program, arguments }) => {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            command
+        }
+        None => {
+            let mut command = Command::new(std::env::current_exe().map_err(LiveError::Start)?);
+            command.arg("agent");
+            command
+        }
+    };
+    ours.set_read_timeout(Some(PATIENCE)).map_err(LiveError::Start)?;
+    // A process group of its own: Ctrl-C at the terminal is the controller's to handle.
+    let child = command
+        .stdin(OwnedFd::from(theirs))
+        .stdout(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .map_err(LiveError::Start)?;
+    Ok((child, ours))
+}
+
+/// What stations with secured connections show of themselves, by their addresses.
+pub(crate) type Enrolled = BTreeMap<[u8; 4], Credentials>;
+
+/// The address of a port that has secured connections.
+fn secured(link: &PortLink) -> Option<[u8; 4]> {
+    let PortLink::Socket(link) = link else { return None };
+    link.connections.iter().any(|end| end.transport.is_secured()).then_some(link.address)
+}
+
+/// Has the program of agents make an authority for this run and what stations have of it, if some connections are secured. The process that
+/// knows the authority's key ends with that.
+pub(crate) fn enrol(config: &LiveConfig) -> Result<Enrolled, LiveError> {
+    let of = |agent: &AgentConfig| agent.ports.iter().filter_map(secured).collect::<Vec<_>>();
+    let addresses: Vec<[u8; 4]> = config.agents.iter().flat_map(of).collect();
+    let Some(first) = config.agents.iter().find(|agent| !of(agent).is_empty()) else { return Ok(Enrolled::new()) };
+    let (child, socket) = spawn(config)?;
+    let members = vec![first.clone()];
+    let mut process = AgentProcess { members, child, socket, facts: None, lost: None };
+    process.tell(&ToAgent::Enrol(addresses.clone()));
+    match message::receive(&process.socket) {
+        Ok(FromAgent::Enrolled(made)) if made.len() == addresses.len() => Ok(addresses.into_iter().zip(made).collect()),
+        Ok(FromAgent::Failed { step, reason }) => Err(LiveError::of_step(first.node, step, reason)),
+        Ok(_) => Err(LiveError::Start(std::io::Error::other("the agent answered out of turn"))),
+        Err(error) => Err(LiveError::Start(std::io::Error::other(format!("no agent made credentials ({error})")))),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::join;
 use crate::live::stalls_of;
 use crate::log::AgentLog;
 use crate::message::{AgentFacts, ToAgent};
-use crate::process::AgentProcess;
+use crate::process::{AgentProcess, Enrolled};
 use crate::traffic::Traffic;
 
 /// `CLOCK_MONOTONIC` of this host `[ns]`.
@@ -35,7 +35,7 @@ impl Worker {
             return Err(LiveError::Configuration(text));
         };
         let is_told = vec![false; agent.ports.len()];
-        let mut process = AgentProcess::start(config, vec![(agent.clone(), is_told)], None, false)?;
+        let mut process = AgentProcess::start(config, vec![(agent.clone(), is_told)], &Enrolled::new(), None, false)?;
         process.await_ready()?;
         Ok(Self(process))
     }

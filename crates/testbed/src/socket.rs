@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use chronoseal_wire::ethernet::{HEADER_LEN, Header, MacAddress, TypeOrLength};
 use chronoseal_wire::ipv4::{self, ETHERTYPE_IPV4, PROTOCOL_UDP, Packet};
-use chronoseal_wire::tcp::PROTOCOL_TCP;
+use chronoseal_wire::tcp::{self, PROTOCOL_TCP};
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::udp;
 use nix::sys::socket::sockopt::{Ipv4PacketInfo, ReceiveTimestampns};
@@ -18,6 +18,7 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, setso
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::connection::channel::Channel;
 use crate::connection::{self, ConnectionEnd, Connections};
 use crate::log::hash_of;
 use crate::sys::Received;
@@ -58,8 +59,8 @@ pub(crate) struct SocketPort {
 }
 
 impl SocketPort {
-    /// A socket on the interface that has the address of `link`.
-    pub(crate) fn open(link: &SocketLink) -> io::Result<Self> {
+    /// A socket on the interface that has the address of `link`, and its connections over `channels`.
+    pub(crate) fn open(link: &SocketLink, channels: Vec<Box<dyn Channel>>) -> io::Result<Self> {
         let own = Ipv4Addr::from(link.address);
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
         socket.set_nonblocking(true)?;
@@ -72,7 +73,7 @@ impl SocketPort {
         prepare(&socket)?;
         let connections = match &link.connections[..] {
             [] => None,
-            ends => Some(Connections::open(link.address, ends)?),
+            ends => Some(Connections::open(ends, channels)?),
         };
         if let Some(connections) = &connections {
             connections.watch(&socket)?;
@@ -81,7 +82,12 @@ impl SocketPort {
     }
 
     /// Its connections, if it has any.
-    pub(crate) fn connections(&mut self) -> Option<&mut Connections> {
+    pub(crate) fn connections(&self) -> Option<&Connections> {
+        self.connections.as_ref()
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn connections_mut(&mut self) -> Option<&mut Connections> {
         self.connections.as_mut()
     }
 
@@ -216,6 +222,7 @@ pub(crate) fn piece(frame: &[u8]) -> Piece {
     match packet.protocol {
         // Messages on a connection have no packets of their own: both ends write down what they sent and got.
         PROTOCOL_TCP => return Piece::Rest,
+        PROTOCOL_UDP if tcp::stream_of(&packet).is_some() => return Piece::Rest,
         PROTOCOL_UDP => {}
         _ => return Piece::Other,
     }

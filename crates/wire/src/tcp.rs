@@ -1,11 +1,11 @@
-//! Which connection of TCP (RFC 9293) a packet belongs to. Connections themselves are the kernel's.
+//! Which connection of a stream a packet belongs to, of TCP (RFC 9293) or, over UDP, of QUIC. Connections themselves are others' work.
 //!
-//! Each stream has a port of its own at both ends of its connections. On a connection a message is its length, 4 bytes
+//! Each stream has a port of its own at both ends of its connections. On one of TCP a message is its length, 4 bytes
 //! big-endian, and its data.
 
 use chronoseal_core::StreamId;
 
-use crate::ipv4::Packet;
+use crate::ipv4::{PROTOCOL_UDP, Packet};
 use crate::udp::PORT_TEST_BED;
 
 /// In the header of an IPv4 packet.
@@ -20,7 +20,7 @@ pub fn port_of(stream: StreamId) -> Option<u16> {
 
 /// The stream whose connection a packet belongs to, in whichever direction it goes.
 pub fn stream_of(packet: &Packet<'_>) -> Option<StreamId> {
-    let is_first = packet.protocol == PROTOCOL_TCP && packet.offset == 0;
+    let is_first = [PROTOCOL_TCP, PROTOCOL_UDP].contains(&packet.protocol) && packet.offset == 0;
     let [s0, s1, d0, d1] = *packet.data.first_chunk().filter(|_| is_first)?;
     let port = u16::from_be_bytes([s0, s1]);
     let stream = port.checked_sub(PORT_TEST_BED + 1).map(StreamId);
@@ -44,9 +44,14 @@ mod tests {
     #[test]
     fn a_packet_belongs_to_the_stream_of_its_port() {
         let port = port_of(StreamId(7)).expect("there is one");
-        let bytes = packet([port; 2], PROTOCOL_TCP);
-        assert_eq!(stream_of(&Packet::parse(&bytes).expect("a packet")), Some(StreamId(7)));
-        for (ports, protocol) in [([80, 80], PROTOCOL_TCP), ([40_000, port], PROTOCOL_TCP), ([port; 2], 17)] {
+        for protocol in [PROTOCOL_TCP, PROTOCOL_UDP] {
+            let bytes = packet([port; 2], protocol);
+            assert_eq!(stream_of(&Packet::parse(&bytes).expect("a packet")), Some(StreamId(7)));
+        }
+        let of_datagrams = ([PORT_TEST_BED; 2], PROTOCOL_UDP);
+        for (ports, protocol) in
+            [([80, 80], PROTOCOL_TCP), ([40_000, port], PROTOCOL_TCP), ([port; 2], 1), of_datagrams]
+        {
             let bytes = packet(ports, protocol);
             assert_eq!(stream_of(&Packet::parse(&bytes).expect("a packet")), None);
         }

@@ -34,7 +34,7 @@ impl SegmentBounds for LinkBounds {
             for (_, stream, hop, facet) in sent_by(view, from) {
                 let copies = match facet.transport {
                     LinkTransport::Udp | LinkTransport::Program => 1,
-                    LinkTransport::Tcp => hop.to.len() as i64,
+                    LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic => hop.to.len() as i64,
                 };
                 share.add(view.sending_time(facet) * copies, stream.period);
             }
@@ -55,7 +55,7 @@ impl SegmentBounds for LinkBounds {
         let mut bounds = Vec::new();
         for from in senders(view) {
             // How many packets a connection sends, and when, nobody can say: whoever shares its sender's queue has no bound either.
-            let connects = sent_by(view, from).any(|(.., facet)| facet.transport == LinkTransport::Tcp);
+            let connects = sent_by(view, from).any(|(.., facet)| facet.transport.is_connection());
             let has_program = plan.nodes[from.index()].program.is_some();
             let queue = match queue(view, from, arrivals) {
                 Ok(_) | Err(Why::ShortQueue { .. }) if connects => Err(Why::Connection),

@@ -268,7 +268,7 @@ pub enum Why {
     LossyLink,
     /// What is lost on a connection is sent again, and what comes behind it waits.
     #[error(
-        "not bounded: on a connection of TCP the kernel decides when packets are sent, and what is lost is sent again; run it live"
+        "not bounded: a connection (TCP, TLS or QUIC) decides by itself when packets are sent, and what is lost is sent again; run it live"
     )]
     Connection,
     /// Nothing says what a program of others sends.

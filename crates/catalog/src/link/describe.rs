@@ -27,9 +27,10 @@ impl Describer {
     }
 }
 
-/// The UDP packet in a frame.
+/// The packet of a datagram in a frame.
 fn packet(bytes: &[u8]) -> Option<Packet<'_>> {
-    Packet::in_frame(bytes).and_then(Result::ok).filter(|packet| packet.protocol == PROTOCOL_UDP)
+    let is_datagram = |packet: &Packet<'_>| packet.protocol == PROTOCOL_UDP && tcp::stream_of(packet).is_none();
+    Packet::in_frame(bytes).and_then(Result::ok).filter(is_datagram)
 }
 
 /// The stream of a frame that is part of a connection.

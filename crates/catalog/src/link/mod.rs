@@ -44,8 +44,10 @@ fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConf
                 return Err(BuildError::LongPackets(stream.name.clone()));
             }
             LinkTransport::Udp => Framing::Datagram(facet.cut),
-            LinkTransport::Tcp if is_whole => Framing::Message,
-            LinkTransport::Tcp => return Err(BuildError::OnlyLive(stream.name.clone())),
+            LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic if is_whole => Framing::Message,
+            over @ (LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic) => {
+                return Err(BuildError::OnlyLive { stream: stream.name.clone(), over: over.title() });
+            }
             // Its programs send and receive them.
             LinkTransport::Program => continue,
         };
@@ -67,10 +69,11 @@ fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConf
 
 /// The ends of connections that a station has.
 fn connections(view: Link<'_>, node: NodeId) -> Vec<Connection> {
-    let connected = view.streams().filter(|(.., facet)| facet.transport == LinkTransport::Tcp);
+    let connected = view.streams().filter(|(.., facet)| facet.transport.is_connection());
     connected
-        .flat_map(|(stream, plan, hop, _)| {
-            let end = move |peer, sends| Connection { stream, peer, sends, message_len: plan.length };
+        .flat_map(|(stream, plan, hop, facet)| {
+            let over = facet.transport;
+            let end = move |peer, sends| Connection { stream, over, peer, sends, message_len: plan.length };
             let sends = hop.to.iter().filter(move |_| hop.from == node).map(move |peer| end(*peer, true));
             let gets = hop.to.iter().filter(move |to| **to == node).map(move |_| end(hop.from, false));
             sends.chain(gets)
@@ -176,7 +179,12 @@ impl Kind for LinkKind {
 
     fn own_protection(&self, _: &Plan, hop: &HopPlan) -> Option<OwnProtection> {
         let facet: &LinkHop = hop.facet.get()?;
-        (facet.transport == LinkTransport::Program).then_some(OwnProtection::Unknown("its program's"))
+        match facet.transport {
+            LinkTransport::Udp | LinkTransport::Tcp => None,
+            LinkTransport::Tls => Some(OwnProtection::Checked("TLS 1.3")),
+            LinkTransport::Quic => Some(OwnProtection::Checked("QUIC")),
+            LinkTransport::Program => Some(OwnProtection::Unknown("its program's")),
+        }
     }
 
     fn carried_by_programs(&self, prepared: &Prepared<'_>, segment: SegmentId, node: NodeId) -> Vec<(StreamId, bool)> {

@@ -17,12 +17,13 @@ use chronoseal_runner::{
     CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Span, describe, measure, overloads, simulate_folded,
 };
 use chronoseal_scenario::Scenario;
-use chronoseal_testbed::{Placement, cost, interrupt};
+use chronoseal_testbed::{AgentCommand, Placement, cost, interrupt};
 use serde_json::{Value, json};
 
 use self::counted::counted;
 pub(crate) use self::traced::WindowArgument;
 use crate::arguments::{EngineName, PlacementName, Run};
+use crate::other_program;
 
 /// Folders of a run on both engines.
 pub(super) const SIM: &str = "sim";
@@ -178,7 +179,12 @@ fn one(
     if engine == EngineName::Live {
         overloads(&scenario.plan).iter().for_each(|text| printer.note(&format!("warning: {text}")));
         printer.hint(&format!("running live for {}", scenario.plan.duration));
-        return stored(measure(prepared, scenario.texts(), &live_options(options), stop)?);
+        return stored(measure(
+            prepared,
+            scenario.texts(),
+            &live_options(options, other_program::stations(prepared)?),
+            stop,
+        )?);
     }
     if let Some(file) = &options.trace {
         return stored(traced::traced(prepared, options, file, printer, stop)?);
@@ -197,7 +203,7 @@ fn one(
     Ok(run)
 }
 
-fn live_options(options: &Run) -> LiveOptions {
+fn live_options(options: &Run, agent_command: Option<AgentCommand>) -> LiveOptions {
     let placement = options.placement.map(|placement| match placement {
         PlacementName::One => Placement::OneProcessor,
         PlacementName::Apart => Placement::Apart,
@@ -212,7 +218,7 @@ fn live_options(options: &Run) -> LiveOptions {
         no_fifo: options.no_fifo,
         programs: options.programs,
         placement,
-        agent_command: None,
+        agent_command,
         can,
     }
 }

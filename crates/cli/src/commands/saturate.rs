@@ -12,6 +12,8 @@ use chronoseal_scenario::Scenario;
 use chronoseal_testbed::{Placement, interrupt};
 use clap::{Args, ValueEnum};
 
+use crate::other_program;
+
 /// A live trial that fails while the host stalls is made again up to so often.
 const TRIES: u32 = 3;
 /// Above what the network carries on paper, the search begins at so many times that.
@@ -188,7 +190,8 @@ fn try_rate(
             EngineName::Live => {
                 // The kernel takes 50 ms of each second from a real-time process that never sleeps, as a sender of so many messages.
                 let placement = Some(Placement::Apart);
-                let live = LiveOptions { no_fifo: true, placement, ..LiveOptions::default() };
+                let agent_command = other_program::stations(&prepared)?;
+                let live = LiveOptions { no_fifo: true, placement, agent_command, ..LiveOptions::default() };
                 measure(&prepared, scenario.texts(), &live, stop)?
             }
         };

@@ -22,11 +22,12 @@ use std::process::ExitCode;
 
 use chronoseal_runner::agent_main_with;
 use chronoseal_scenario::Texts;
+use chronoseal_testbed::NoTransports;
 
 fn main() -> ExitCode {
     let argument = std::env::args().nth(1);
     if argument.as_deref() == Some("agent") {
-        return agent_main_with(tables::kinds(), |texts: &Texts| {
+        return agent_main_with(tables::kinds(), &NoTransports, |texts: &Texts| {
             texts.plan_with(&tables::SCENARIO).map_err(|problems| problems.render())
         });
     }

@@ -109,7 +109,9 @@ impl Driver {
         match message::receive(control).map_err(|_| Failure::ControllerGone)? {
             ToAgent::Stop => self.members.iter_mut().try_for_each(Member::stop).map(|()| false),
             ToAgent::Finish => Ok(true),
-            ToAgent::Setup(_) | ToAgent::Arm { .. } => Err(Failure::Told(Step::Run, "the run is armed already".into())),
+            ToAgent::Enrol(_) | ToAgent::Setup(_) | ToAgent::Arm { .. } => {
+                Err(Failure::Told(Step::Run, "the run is armed already".into()))
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use super::program::Running;
 use crate::clock::RunClock;
 use crate::connection::Connections;
 use crate::end::{Fate, NoticeOf};
-use crate::log::{AgentLog, ConnectedSent, EventRecord, ReceivedRecord, SentRecord};
+use crate::log::{AgentLog, ConnectedSent, ConnectionRecord, EventRecord, ReceivedRecord, SentRecord};
 use crate::message::{MemberSetup, Step};
 
 /// Frames taken from one port before the others and the timers get their turn.
@@ -80,7 +80,7 @@ impl Member {
     }
 
     pub(super) fn start(&mut self) -> Result<(), Failure> {
-        let connections = self.ports.iter_mut().filter_map(Port::connections);
+        let connections = self.ports.iter().filter_map(Port::connections);
         self.log.unconnected = connections.map(|connections| connections.missing().count() as u64).sum();
         self.handle(Input::Command(Command::Start))
     }
@@ -114,14 +114,14 @@ impl Member {
 
     /// Begins to connect to those it sends to over connections.
     pub(super) fn dial(&mut self) -> Result<(), Failure> {
-        let mut connections = self.ports.iter_mut().filter_map(Port::connections);
+        let mut connections = self.ports.iter_mut().filter_map(Port::connections_mut);
         connections.try_for_each(Connections::dial).map_err(Failure::at(Step::Run))
     }
 
     /// Goes on connecting. True if all its connections stand.
     pub(super) fn connect(&mut self) -> Result<bool, Failure> {
         let mut all = true;
-        for connections in self.ports.iter_mut().filter_map(Port::connections) {
+        for connections in self.ports.iter_mut().filter_map(Port::connections_mut) {
             connections.turn().map_err(Failure::at(Step::Run))?;
             all &= connections.missing().next().is_none();
         }
@@ -136,6 +136,8 @@ impl Member {
     pub(super) fn into_log(mut self) -> AgentLog {
         self.log.dropped = self.ports.iter().map(Port::dropped).sum();
         self.log.strangers = self.ports.iter().map(Port::strangers).sum();
+        let histories = self.ports.iter().filter_map(Port::connections).flat_map(Connections::histories);
+        self.log.connections = histories.map(|history| ConnectionRecord::new(history, self.clock, self.end)).collect();
         self.log.program = self.program.take().map(|program| program.stop(self.end, &mut self.log));
         self.log
     }

@@ -16,6 +16,7 @@ use chronoseal_core::{Duration, Node, NodeId};
 
 use self::member::Member;
 use crate::clock::RunClock;
+use crate::connection::channel::{NoTransports, Transports};
 use crate::message::{self, FromAgent, MemberSetup, Step, ToAgent};
 
 /// Records of each kind the logs of an agent have room for together before one has to grow.
@@ -37,14 +38,15 @@ pub fn has_controller() -> bool {
 
 /// [`agent_main_together`] for nodes that share nothing, each built by itself.
 pub fn agent_main(factory: impl Fn(&[u8], NodeId) -> Result<Box<dyn Node + Send>, FactoryError>) -> ExitCode {
-    agent_main_together(|config, nodes| nodes.iter().map(|node| factory(config, *node)).collect())
+    agent_main_together(&NoTransports, |config, nodes| nodes.iter().map(|node| factory(config, *node)).collect())
 }
 
-/// The whole life of an agent; the process does nothing else. Its standard input is the socket to the controller, so
+/// The whole life of an agent that has `transports` beside the kernel's; the process does nothing else. Its standard input is the socket to the controller, so
 /// it ends when the controller does, however that ends.
 ///
 /// The binary that calls [`crate::run`] has to call this when it is started with [`crate::LiveConfig::agent_command`].
 pub fn agent_main_together(
+    transports: &dyn Transports,
     factory: impl Fn(&[u8], &[NodeId]) -> Result<Vec<Box<dyn Node + Send>>, FactoryError>,
 ) -> ExitCode {
     let Ok(socket) = std::io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from) else {
@@ -52,7 +54,7 @@ pub fn agent_main_together(
     };
     // Where the controller's thread dies without closing its sockets, the kernel ends us.
     let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
-    match live(&socket, &factory) {
+    match live(&socket, transports, &factory) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Told(step, reason)) => {
             // If nobody listens any more there is nobody to tell.
@@ -77,12 +79,20 @@ impl Failure {
     }
 }
 
-fn live(socket: &UnixStream, factory: &NodeFactory<'_>) -> Result<(), Failure> {
+fn live(socket: &UnixStream, transports: &dyn Transports, factory: &NodeFactory<'_>) -> Result<(), Failure> {
     let gone = |_| Failure::ControllerGone;
-    let ToAgent::Setup(setup) = message::receive(socket).map_err(gone)? else {
-        return Err(Failure::Told(Step::Run, "the first message is not the set-up".into()));
+    let setup = match message::receive(socket).map_err(gone)? {
+        ToAgent::Setup(setup) => setup,
+        ToAgent::Enrol(addresses) => {
+            let made = transports.enrol(&addresses);
+            let made = made.map_err(|error| Failure::Told(Step::Transport, error.to_string()))?;
+            return message::send(socket, &FromAgent::Enrolled(made)).map_err(gone);
+        }
+        ToAgent::Arm { .. } | ToAgent::Stop | ToAgent::Finish => {
+            return Err(Failure::Told(Step::Run, "the first message is not the set-up".into()));
+        }
     };
-    let (mut ports, ends, facts) = setup::make(&setup)?;
+    let (mut ports, ends, facts) = setup::make(&setup, transports)?;
     if setup.is_trial {
         return message::send(socket, &FromAgent::Ready(facts)).map_err(gone);
     }

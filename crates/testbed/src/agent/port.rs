@@ -93,10 +93,19 @@ impl Port {
     }
 
     /// Its connections, if it has any.
-    pub(super) fn connections(&mut self) -> Option<&mut Connections> {
+    pub(super) fn connections(&self) -> Option<&Connections> {
         match self {
             Self::Socket(socket) => socket.connections(),
             Self::Host(socket) => socket.connections(),
+            Self::Packet(_) | Self::Local(_) | Self::Can(_) => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(super) fn connections_mut(&mut self) -> Option<&mut Connections> {
+        match self {
+            Self::Socket(socket) => socket.connections_mut(),
+            Self::Host(socket) => socket.connections_mut(),
             Self::Packet(_) | Self::Local(_) | Self::Can(_) => None,
         }
     }

@@ -1,6 +1,7 @@
 //! Namespace, interfaces, scheduling: everything before the first frame.
 
 use std::io;
+use std::mem::take;
 use std::os::fd::OwnedFd;
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, setsockopt, socketpair, sockopt};
@@ -9,8 +10,10 @@ use super::Failure;
 use super::port::Port;
 use crate::can::interface::CanInterface;
 use crate::config::{ExistingInterface, PortLink};
+use crate::connection;
+use crate::connection::channel::{Channel, Transports};
 use crate::host_link::HostPort;
-use crate::message::{AgentFacts, Setup, Step};
+use crate::message::{AgentFacts, PortSetup, Setup, Step};
 use crate::socket::{SocketLink, SocketPort};
 use crate::sys::{self, PacketSocket};
 
@@ -18,17 +21,22 @@ use crate::sys::{self, PacketSocket};
 const PAIR_BUFFER_LEN: usize = 1 << 20;
 
 /// The ports of all nodes in order, the emulator's ends of those that are wires, and what the host granted.
-pub(super) fn make(setup: &Setup) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts), Failure> {
-    let all: Vec<(String, &PortLink)> = (setup.members.iter())
+pub(super) fn make(
+    setup: &Setup,
+    transports: &dyn Transports,
+) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts), Failure> {
+    let ports: Vec<(String, &PortSetup)> = (setup.members.iter())
         .flat_map(|member| {
             let name = |number: usize| format!("cs{}p{number}", member.node);
-            member.ports.iter().enumerate().map(move |(number, port)| (name(number), &port.link))
+            member.ports.iter().enumerate().map(move |(number, port)| (name(number), port))
         })
         .collect();
+    let mut channels = ports.iter().map(|(_, port)| channels(port, transports)).collect::<Result<Vec<_>, _>>()?;
+    let all: Vec<(String, &PortLink)> = ports.into_iter().map(|(name, port)| (name, &port.link)).collect();
     let mut opened: Vec<Option<(Port, Option<OwnedFd>)>> = all.iter().map(|_| None).collect();
     // A socket stays in the network namespace it was made in: first what is in the controller's, then what is in others,
     // and last what is in one of this process's own.
-    for (opened, (_, link)) in opened.iter_mut().zip(&all) {
+    for ((opened, (_, link)), channels) in opened.iter_mut().zip(&all).zip(&mut channels) {
         match link {
             PortLink::Pair => {
                 let (ours, theirs) = pair().map_err(Failure::at(Step::Run))?;
@@ -40,7 +48,7 @@ pub(super) fn make(setup: &Setup) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts
             }
             PortLink::Host(link) => {
                 let refused = Failure::at(Step::Address(link.address));
-                *opened = Some((Port::Host(HostPort::open(link).map_err(refused)?), None));
+                *opened = Some((Port::Host(HostPort::open(link, take(channels)).map_err(refused)?), None));
             }
             PortLink::Existing(_) | PortLink::Tap | PortLink::Socket(_) => {}
         }
@@ -60,10 +68,10 @@ pub(super) fn make(setup: &Setup) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts
         // is counted as foreign.
         let _ = sys::quiet_ipv6();
     }
-    for (opened, (name, link)) in opened.iter_mut().zip(&all) {
+    for ((opened, (name, link)), channels) in opened.iter_mut().zip(&all).zip(&mut channels) {
         let made = match link {
             PortLink::Tap => tap(name)?,
-            PortLink::Socket(socket) => spoken(name, socket)?,
+            PortLink::Socket(socket) => spoken(name, socket, take(channels))?,
             PortLink::Pair | PortLink::Host(_) | PortLink::Existing(_) | PortLink::CanInterface(_) => continue,
         };
         *opened = Some((made.0, Some(made.1)));
@@ -76,6 +84,18 @@ pub(super) fn make(setup: &Setup) -> Result<(Vec<Port>, Vec<OwnedFd>, AgentFacts
     };
     let (ports, ends): (Vec<Port>, Vec<Option<OwnedFd>>) = opened.into_iter().flatten().unzip();
     Ok((ports, ends.into_iter().flatten().collect(), facts))
+}
+
+/// The channels of a port's connections.
+fn channels(port: &PortSetup, transports: &dyn Transports) -> Result<Vec<Box<dyn Channel>>, Failure> {
+    let (own, mtu, ends) = match &port.link {
+        PortLink::Socket(link) => (link.address, link.mtu, &link.connections),
+        // The longest packet on the way to another host is not known; no transport that needs it goes there.
+        PortLink::Host(link) => (link.address, 0, &link.connections),
+        PortLink::Tap | PortLink::Pair | PortLink::Existing(_) | PortLink::CanInterface(_) => return Ok(Vec::new()),
+    };
+    let made = connection::channels((own, mtu), ends, transports, port.credentials.as_ref());
+    made.map_err(|error| Failure::Told(Step::Transport, error.to_string()))
 }
 
 /// Two ends that keep each frame whole and lose none.
@@ -97,10 +117,10 @@ fn tap(name: &str) -> Result<(Port, OwnedFd), Failure> {
 }
 
 /// A TAP interface with an address, sockets on it, and the emulator's end.
-fn spoken(name: &str, link: &SocketLink) -> Result<(Port, OwnedFd), Failure> {
+fn spoken(name: &str, link: &SocketLink, channels: Vec<Box<dyn Channel>>) -> Result<(Port, OwnedFd), Failure> {
     let tap = sys::create_tap(name).map_err(Failure::at(Step::Tap))?;
     let socket = sys::bring_up_with_address(name, link.mtu, link.address, link.hardware)
         .and_then(|()| link.neighbours.iter().try_for_each(|neighbour| sys::add_neighbour(name, *neighbour)))
-        .and_then(|()| SocketPort::open(link));
+        .and_then(|()| SocketPort::open(link, channels));
     Ok((Port::Socket(socket.map_err(Failure::at(Step::Interface))?), tap))
 }

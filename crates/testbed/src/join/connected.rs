@@ -8,6 +8,7 @@ use chronoseal_results::{FrameRow, OnWayRow, Outcome, Stays};
 
 use crate::config::{AgentConfig, PortLink};
 use crate::connection::ConnectionEnd;
+use crate::connection::channel::Transport;
 use crate::host_link::DatagramEnd;
 use crate::log::{AgentLog, ConnectedSent};
 
@@ -17,6 +18,8 @@ struct Receivers {
     nodes: Vec<NodeId>,
     /// Its messages come soon or never, so one that has not come by the end of the run is lost. Others may wait to be sent again.
     are_datagrams: bool,
+    /// One may come before those that were sent before it.
+    overtake: bool,
 }
 
 /// A message at a receiver: stream, number, who.
@@ -47,7 +50,7 @@ pub(super) fn rows(
     for (agent, log) in agents.iter().zip(logs) {
         for sent in log.iter().flat_map(|log| &log.connected_sent) {
             let stream = StreamId(sent.stream);
-            let Some(Receivers { nodes, are_datagrams }) = receivers.get(&stream) else { continue };
+            let Some(Receivers { nodes, are_datagrams, overtake }) = receivers.get(&stream) else { continue };
             for at in nodes {
                 let mut row = open(agent.node, *at, sent);
                 let ends = came.remove(&(stream, sent.sequence, *at)).unwrap_or_default();
@@ -55,7 +58,7 @@ pub(super) fn rows(
                     _ if sent.is_refused => row.outcome = Outcome::Discarded(DiscardReason::QueueFull),
                     None if *are_datagrams => row.outcome = Outcome::Missing,
                     // One behind it was there: this one will not come.
-                    None if last.get(&(stream, *at)).is_some_and(|last| *last > sent.sequence) => {
+                    None if !overtake && last.get(&(stream, *at)).is_some_and(|last| *last > sent.sequence) => {
                         row.outcome = Outcome::Missing;
                     }
                     None => on_way.push(OnWayRow {
@@ -139,23 +142,24 @@ fn end(row: &mut FrameRow, when: SimTime, kind: EventKind, stalls: &Stays) {
 /// Who gets the messages of each stream that only its ends know of.
 fn receivers(agents: &[AgentConfig]) -> BTreeMap<StreamId, Receivers> {
     let mut receivers: BTreeMap<StreamId, Receivers> = BTreeMap::new();
-    let mut add = |stream: u16, node, is_datagram: bool| {
+    let mut add = |stream: u16, node, is_datagram: bool, overtakes: bool| {
         let known = receivers.entry(StreamId(stream)).or_default();
         known.nodes.push(node);
         known.are_datagrams |= is_datagram;
+        known.overtake |= overtakes;
     };
     for agent in agents {
         for link in &agent.ports {
             let (connections, datagrams) = ends(link);
             for end in connections.iter().filter(|end| !end.sends) {
-                add(end.stream, agent.node, false);
+                add(end.stream, agent.node, false, end.transport == Transport::Quic);
             }
             for end in datagrams.iter().filter(|end| !end.sends) {
-                add(end.stream, agent.node, true);
+                add(end.stream, agent.node, true, true);
             }
         }
         for stream in agent.program.iter().flat_map(|program| &program.streams).filter(|stream| !stream.sends) {
-            add(stream.number, agent.node, false);
+            add(stream.number, agent.node, false, false);
         }
     }
     receivers
@@ -203,7 +207,8 @@ mod tests {
     /// One end of a stream, with what it wrote down.
     fn end(node: u16, sends: bool, is_datagram: bool, log: AgentLog) -> (AgentConfig, Option<AgentLog>) {
         let datagram = DatagramEnd { stream: STREAM, sends, group: [0; 4], station: [0; 4], peers: Vec::new() };
-        let connection = ConnectionEnd { stream: STREAM, peer: [0; 4], sends, message_len: 100 };
+        let transport = Transport::Tcp;
+        let connection = ConnectionEnd { stream: STREAM, transport, peer: [0; 4], sends, message_len: 100 };
         let link = HostLink {
             address: [0; 4],
             port: 1,

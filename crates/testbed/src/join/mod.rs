@@ -2,6 +2,7 @@
 //! transmission.
 
 mod connected;
+pub(crate) mod connections;
 mod hops;
 mod messages;
 mod rows;
@@ -88,24 +89,20 @@ fn warnings_of(agents: &[AgentConfig], counts: &[AgentCounts], logs: &[Option<Ag
                 "node {node}: {unconnected} connections of its streams did not stand when the run began; their messages wait at the sender"
             ));
         }
+        let Some(log) = log else { continue };
+        warnings.extend(connections::broken(agent, log));
         let mut warn = |number: u64, what: &str| {
             if number > 0 {
                 warnings.push(format!("node {node}: {number} frames {what}"));
             }
         };
-        if log.is_none() {
-            continue;
-        }
         warn(count.lost, "were sent but never reached the emulator");
         warn(count.unread, "were written to its wire but never received");
         // What its program sends is the kernel's too.
         let foreign = if agent.program.is_some() { 0 } else { count.foreign };
         warn(foreign, "on its wire were not its own (sent by the kernel)");
         warn(count.refused, "were refused by the kernel");
-        warn(
-            log.as_ref().map_or(0, |log| log.strangers),
-            "came from elsewhere to its sockets and are no part of the run",
-        );
+        warn(log.strangers, "came from elsewhere to its sockets and are no part of the run");
     }
     warnings
 }

@@ -83,6 +83,8 @@ const PLACES: &[Place] = &[
     },
     // Agents and controller of runs over several hosts. Files: identities, limits, tables of agents.
     Place { name: "remote", uses: OF_HOSTS, touches: &[Files, Sockets, Clocks, Threads] },
+    // TLS and QUIC, which only the stations of `testbed-cli` have. Clocks: a run's certificates, timers of QUIC.
+    Place { name: "transports", uses: &["testbed"], touches: &[Sockets, Clocks] },
     Place { name: "testbed-cli", uses: OF_HOSTS_PROGRAM, touches: &[] },
     Place { name: "v2x-study", uses: OF_V2X, touches: &[] },
     Place { name: "v2x-cli", uses: OF_V2X_PROGRAM, touches: &[Files] },
@@ -149,7 +151,10 @@ const WITH_STUDIES: &[&str] = &[
 ];
 
 const OF_HOSTS: &[&str] = &["core", "catalog", "plan", "results", "runner", "scenario", "testbed"];
-const OF_HOSTS_PROGRAM: &[&str] = &["core", "results", "report", "runner", "scenario", "testbed", "console", "remote"];
+#[rustfmt::skip]
+const OF_HOSTS_PROGRAM: &[&str] = &[
+    "core", "catalog", "results", "report", "runner", "scenario", "testbed", "console", "remote", "transports",
+];
 
 /// What tests and benches may use besides: they read scenarios, a simulated figure is held against its bound, a daemon is sent a
 /// town's messages.
@@ -161,7 +166,6 @@ const TESTS_USE: &[(&str, &[&str])] = &[
     ("remote", &["report"]),
     ("runner", &["scenario"]),
     ("testbed", &["analysis", "v2x", "v2x-fleet"]),
-    ("testbed-cli", &["catalog"]),
     ("v2x-service", &["v2x-load"]),
 ];
 

@@ -24,6 +24,9 @@ use crate::shape::shortened;
 /// How long a receiver waits for the rest of a message unless a scenario says otherwise (RFC 791 §3.2).
 const TIMEOUT: Duration = Duration::from_s(15);
 
+/// The packets that QUIC has to be able to send: datagrams of 1200 bytes (RFC 9000 §14), headers of IPv4 and UDP included `[byte]`.
+const QUIC_MTU_MIN: u32 = 1_228;
+
 /// The kind of lossy links.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkKind;
@@ -109,6 +112,8 @@ impl SegmentKind for LinkKind {
         let (transport, header_len, len_max) = match spec.transport {
             TransportSpec::Udp => (LinkTransport::Udp, udp::HEADER_LEN, udp::DATA_LEN_MAX as u32),
             TransportSpec::Tcp => (LinkTransport::Tcp, tcp::LENGTH_LEN, CONNECTION_MESSAGE_MAX),
+            TransportSpec::Tls => (LinkTransport::Tls, tcp::LENGTH_LEN, CONNECTION_MESSAGE_MAX),
+            TransportSpec::Quic => (LinkTransport::Quic, udp::HEADER_LEN, CONNECTION_MESSAGE_MAX),
             TransportSpec::Program => (LinkTransport::Program, 0, CONNECTION_MESSAGE_MAX),
         };
         if segment.through.is_some() && transport != LinkTransport::Program {
@@ -122,6 +127,20 @@ impl SegmentKind for LinkKind {
                 ),
                 "carried by no program",
                 "write `transport = \"program\"`, or leave `through` out",
+            );
+        }
+        if transport == LinkTransport::Quic && segment.mtu < QUIC_MTU_MIN {
+            context.report(
+                Code::OutOfRange,
+                &request.table.at("transport"),
+                format!(
+                    "`{}` goes over QUIC, whose packets need {QUIC_MTU_MIN}B, and `{}` has an `mtu` of {}B",
+                    shortened(&request.stream.spec.name),
+                    request.segment.name,
+                    segment.mtu
+                ),
+                "longer than the link's packets",
+                "write a longer `mtu`, or another `transport`",
             );
         }
         let headers = (HEADER_LEN + ipv4::HEADER_LEN + header_len) as u32;
@@ -155,7 +174,7 @@ impl SegmentKind for LinkKind {
                         request.segment.name
                     ),
                 },
-                LinkTransport::Tcp | LinkTransport::Program => {
+                LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic | LinkTransport::Program => {
                     Room { bytes: len_max, frame: "a message", other_way: String::new() }
                 }
             },

@@ -141,6 +141,12 @@ pub enum TransportSpec {
     Udp,
     /// A connection to each receiver. Live runs only.
     Tcp,
+    /// TLS 1.3 over a connection to each receiver; stations show certificates of an authority that is made for the run. Live runs only, by
+    /// `chronoseal-testbed`.
+    Tls,
+    /// A QUIC connection to each receiver, with such certificates; each message is a stream of its own on it, so that none waits for another.
+    /// Live runs only, by `chronoseal-testbed`.
+    Quic,
     /// What the programs of its nodes carry them in; they write down what they sent and got. Live runs only.
     Program,
 }
@@ -149,7 +155,7 @@ pub enum TransportSpec {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkStreamSpec {
-    /// What carries its messages: `udp`, up to 65,507B each, or, live only and up to 10MB each, `tcp` or the nodes' own `program`s.
+    /// What carries its messages: `udp`, up to 65,507B each, or, live only and up to 10MB each, `tcp`, `tls`, `quic` or the nodes' own `program`s.
     #[serde(default)]
     pub transport: TransportSpec,
     /// A message in several packets of which not all have come after this is given up, 1us to 120s. Default: 15s.
