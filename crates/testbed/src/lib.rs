@@ -63,7 +63,7 @@ pub use config::{
 pub use connection::channel::{
     Channel, ChannelState, Credentials, NoTransports, Transport, TransportError, Transports, Watch,
 };
-pub use connection::{ConnectionEnd, Layer, TcpChannel, WAITING_MAX};
+pub use connection::{ConnectionEnd, Layer, TcpChannel, WAITING_MAX, port_of};
 pub use error::LiveError;
 pub use host::{HostReport, probe};
 pub use host_link::{DatagramEnd, HostLink};

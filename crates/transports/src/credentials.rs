@@ -40,7 +40,9 @@ pub(crate) struct Identity {
 /// An authority, and the credentials of stations at these addresses. Its key ends with this call.
 pub(crate) fn enrol(addresses: &[[u8; 4]]) -> Result<Vec<Credentials>, TransportError> {
     let key = KeyPair::generate().map_err(refused)?;
-    let mut params = certificate("chronoseal run")?;
+    // A name that no other run's has, so that a refusal says that the authority is unknown, and not that a signature is wrong.
+    let id: String = key.public_key_raw().iter().skip(1).take(8).map(|octet| format!("{octet:02x}")).collect();
+    let mut params = certificate(&format!("chronoseal run {id}"))?;
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
     let authority = params.self_signed(&key).map_err(refused)?;

@@ -10,6 +10,7 @@
 //! waits for a lost packet of another.
 
 mod credentials;
+mod quic;
 mod tls;
 
 use chronoseal_testbed::{Channel, ConnectionEnd, Credentials, TcpChannel, Transport, TransportError, Transports};
@@ -27,7 +28,7 @@ impl Transports for Secured {
         &self,
         end: &ConnectionEnd,
         own: [u8; 4],
-        _mtu: u32,
+        mtu: u32,
         credentials: &Credentials,
     ) -> Result<Box<dyn Channel>, TransportError> {
         let identity = credentials::Identity::read(credentials)?;
@@ -36,7 +37,7 @@ impl Transports for Secured {
                 let layer = tls::TlsLayer::new(&identity, end)?;
                 Ok(Box::new(TcpChannel::new(*end, own, Box::new(layer)).map_err(refused)?))
             }
-            Transport::Quic => Err(TransportError("not there".into())),
+            Transport::Quic => Ok(Box::new(quic::QuicChannel::new(&identity, end, own, mtu)?)),
             Transport::Tcp => Err(TransportError("TCP is the kernel's".into())),
         }
     }

@@ -89,6 +89,16 @@ fn commands_of_other_programs_are_handed_over_to_them() {
         assert_eq!(code, Some(2), "{error}");
         assert!(error.contains(name) && error.contains(&format!("cargo build --release {build}")), "{error}");
     }
+    // A live run is this program's, and its stations are the other's.
+    let stream = "[[streams]]\nname = \"s\"\nfrom = \"a\"\nto = [\"b\"]\nperiod = \"10ms\"\nlength = \"64B\"\nair = { transport = \"quic\" }";
+    let nodes = "[[nodes]]\nname = \"a\"\n[[nodes]]\nname = \"b\"\n";
+    let text = format!("schema_version = 2\nname = \"x\"\nduration = \"1s\"\n[segments.air.link]\n{nodes}{stream}\n");
+    bench.write("quic.toml", text);
+    let file = bench.path("quic.toml").display().to_string();
+    let (code, _, error) = say(&["run", &file, "--engine", "live", "--no-store"]);
+    assert_eq!(code, Some(2), "{error}");
+    assert!(error.contains("stream `s` goes over QUIC, so its stations are processes of the program"), "{error}");
+    assert!(error.contains("cargo build --release --package chronoseal-testbed-cli"), "{error}");
     for ((name, _), words) in commands {
         let other = bench.path(name);
         std::fs::write(&other, "#!/bin/sh\necho \"$@\"\nexit 7\n").unwrap();

@@ -106,6 +106,37 @@ fn a_stream_over_tcp_has_no_bound_and_is_not_simulated_and_both_say_what_to_do()
 }
 
 #[test]
+fn a_stream_over_tls_or_quic_is_only_live_too() {
+    let bench = Bench::new();
+    for (over, title) in [("tls", "TLS"), ("quic", "QUIC")] {
+        let stream = format!("deadline = \"150ms\"\nair = {{ transport = \"{over}\" }}");
+        let text = scenario("profile = \"wifi\"", "25ms", &stream);
+        bench.write("lossy.toml", &text);
+        let check = bench.say(&["check", "lossy.toml"]);
+        check.assert_code(3);
+        assert!(
+            check.out.contains("NOT PROVEN") && check.out.contains(&format!("over {title} what is lost")),
+            "{}",
+            check.out
+        );
+        let says = format!("`laser` goes over {title}, which is not simulated");
+        bench.say(&["run", "lossy.toml", "--no-store"]).assert_refused(&[&says, "--engine live"]);
+        bench.write("timeout.toml", text.replace("transport =", "reassembly_timeout = \"1s\", transport ="));
+        bench.say(&["check", "timeout.toml"]).assert_refused(&[&format!("over `{over}` no message is given up")]);
+        bench.write("long.toml", text.replace("9kB", "10001kB"));
+        bench.say(&["check", "long.toml"]).assert_refused(&["10000000"]);
+        bench.write("key.toml", text.replace("transport =", "program = \"x\", transport ="));
+        bench.say(&["check", "key.toml"]).assert_refused(&["program"]);
+        bench.write("short.toml", text.replace("profile =", "mtu = \"1227B\"\nprofile ="));
+        let short = bench.say(&["check", "short.toml"]);
+        match over {
+            "quic" => short.assert_refused(&["whose packets need 1228B", "1227B"]),
+            _ => short.assert_code(3),
+        };
+    }
+}
+
+#[test]
 fn a_program_is_run_only_live_and_only_if_it_may() {
     let bench = Bench::new();
     let program = "name = \"robot\"\nprogram = { run = [\"true\", \"{station}\"] }";

@@ -1,9 +1,12 @@
 //! Messages over a lossy link, through the sockets of the kernel: what was lost in the simulator is lost live, and nothing else.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 
+use chronoseal_catalog::Prepared;
 use chronoseal_core::{DiscardReason, StreamId};
 use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
+use chronoseal_runner::{LiveOptions, measure};
 use chronoseal_scenario::NoFiles;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -45,6 +48,7 @@ pub(crate) fn run_all() {
     a_message_that_comes_twice_is_delivered_once();
     nothing_is_lost_on_a_connection_over_a_link_that_loses();
     a_station_that_was_stopped_is_seen_to_have_been();
+    a_program_without_tls_refuses_a_stream_over_it();
 }
 
 fn rows(engine: Engine, laws: &str) -> Option<RunRows> {
@@ -117,6 +121,19 @@ air = { transport = \"tcp\" }
     let latency = ends(2, true).filter_map(FrameRow::latency).min().expect("some came");
     // 300 kB twice at 1 Gbit/s, the second waiting for nobody but its packets.
     assert!(latency > chronoseal_core::Duration::from_us(2_400), "{latency}");
+}
+
+/// The program of these tests has the kernel's transports.
+fn a_program_without_tls_refuses_a_stream_over_it() {
+    for over in ["tls", "quic"] {
+        let text =
+            SCENARIO.replace("LAWS", "").replace("\"9kB\"", &format!("\"9kB\"\nair = {{ transport = \"{over}\" }}"));
+        let scenario = load(&text, &NoFiles);
+        let prepared = Prepared::new(&scenario.plan).unwrap();
+        let stop = AtomicBool::new(false);
+        let error = measure(&prepared, scenario.texts(), &LiveOptions::default(), &stop).unwrap_err().to_string();
+        assert!(error.contains("neither TLS nor QUIC") && error.contains("chronoseal-testbed"), "{error}");
+    }
 }
 
 /// Stopped for 200 ms, as by a debugger: what waited for it shows that in its latency, since times are fixed in advance, and every such message

@@ -74,11 +74,16 @@ pub trait Channel: Send {
 /// By which a channel has the kernel call for [`Channel::attend`].
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
-    pub(super) epoll: &'a Epoll,
-    pub(super) index: u64,
+    epoll: &'a Epoll,
+    index: u64,
 }
 
-impl Watch<'_> {
+impl<'a> Watch<'a> {
+    /// Events of an epoll that have this for their data.
+    pub fn new(epoll: &'a Epoll, index: u64) -> Self {
+        Self { epoll, index }
+    }
+
     /// Begins to watch a descriptor.
     ///
     /// # Errors

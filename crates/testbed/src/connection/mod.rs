@@ -11,7 +11,9 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use chronoseal_core::StreamId;
 use chronoseal_wire::ethernet::{HEADER_LEN, Header, MacAddress, TypeOrLength};
+use chronoseal_wire::tcp::port_of as tcp_port_of;
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use serde::{Deserialize, Serialize};
@@ -41,6 +43,11 @@ pub struct ConnectionEnd {
     pub sends: bool,
     /// The longest message `[byte]`.
     pub message_len: u32,
+}
+
+/// The port of a connection at both ends; `None` beyond the last port that there is.
+pub fn port_of(end: &ConnectionEnd) -> Option<u16> {
+    tcp_port_of(StreamId(end.stream))
 }
 
 /// Makes the channels of a port at an address, none of which is open yet.
@@ -112,7 +119,7 @@ impl Connections {
         };
         let mut ends: Vec<End> = ends.iter().zip(channels).map(end).collect();
         for (index, end) in (0..).zip(&mut ends) {
-            end.channel.open(Watch { epoll: &epoll, index })?;
+            end.channel.open(Watch::new(&epoll, index))?;
         }
         Ok(Self { epoll, ends, came: VecDeque::new() })
     }
@@ -132,7 +139,7 @@ impl Connections {
     pub(crate) fn dial(&mut self) -> io::Result<()> {
         for (index, end) in (0..).zip(&mut self.ends).filter(|(_, end)| end.history.config.sends) {
             end.history.dialled_ns = Some(monotonic_ns());
-            end.channel.dial(Watch { epoll: &self.epoll, index })?;
+            end.channel.dial(Watch::new(&self.epoll, index))?;
         }
         Ok(())
     }
@@ -160,7 +167,7 @@ impl Connections {
         for (index, end) in (0..).zip(&mut self.ends) {
             let ConnectionEnd { sends, stream: its, .. } = end.history.config;
             if sends && its == stream {
-                is_taken |= end.channel.send(message, Watch { epoll: &self.epoll, index })?;
+                is_taken |= end.channel.send(message, Watch::new(&self.epoll, index))?;
                 end.note();
             }
         }
@@ -178,7 +185,7 @@ impl Connections {
         for index in events[..count].iter().map(EpollEvent::data) {
             match usize::try_from(index).ok().and_then(|index| self.ends.get_mut(index)) {
                 Some(end) => {
-                    end.channel.attend(Watch { epoll: &self.epoll, index }, &mut self.came)?;
+                    end.channel.attend(Watch::new(&self.epoll, index), &mut self.came)?;
                     end.note();
                 }
                 None => is_other = true,
@@ -221,8 +228,6 @@ pub(crate) fn is_message(frame: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use chronoseal_core::StreamId;
-
     use super::*;
 
     /// Streams of these tests, so that two of them at once do not want one port.

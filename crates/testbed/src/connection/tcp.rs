@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use chronoseal_core::StreamId;
-use chronoseal_wire::tcp::{self, LENGTH_LEN};
+use chronoseal_wire::tcp::LENGTH_LEN;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::channel::{Channel, ChannelState, Watch};
-use super::{ConnectionEnd, WAITING_MAX};
+use super::{ConnectionEnd, WAITING_MAX, port_of};
 
 /// Read at a time from one connection `[byte]`, so that others and timers get their turn.
 const READ_MAX: usize = 256 << 10;
@@ -119,7 +118,7 @@ impl TcpChannel {
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`]: there is no port for its stream.
     pub fn new(config: ConnectionEnd, own: [u8; 4], layer: Box<dyn Layer>) -> io::Result<Self> {
-        let port = tcp::port_of(StreamId(config.stream)).ok_or(io::ErrorKind::InvalidInput)?;
+        let port = port_of(&config).ok_or(io::ErrorKind::InvalidInput)?;
         Ok(Self {
             config,
             own: own.into(),
