@@ -16,7 +16,10 @@ use crate::network::{Network, SCENARIO};
 pub(crate) const TESTS: &[Test] = &[
     ("nothing_is_lost_over_tls_and_quic", nothing_is_lost_over_tls_and_quic),
     ("messages_are_sent_again_on_links_that_lose_packets", messages_are_sent_again_on_links_that_lose_packets),
-    ("over_quic_a_small_message_does_not_wait_for_an_image", over_quic_a_small_message_does_not_wait_for_an_image),
+    (
+        "over_quic_a_message_does_not_wait_for_a_lost_packet_of_another",
+        over_quic_a_message_does_not_wait_for_a_lost_packet_of_another,
+    ),
     ("payload_is_on_the_wire_only_over_tcp", payload_is_on_the_wire_only_over_tcp),
     ("hosts_have_no_tls", hosts_have_no_tls),
 ];
@@ -79,7 +82,9 @@ fn nothing_is_lost_over_tls_and_quic(_: &Network) {
         let run = run(&scenario("", [over; 2]), false);
         for (name, due) in [("laser", 200), ("image", 10)] {
             let account = account(&run, name);
-            assert_eq!((account.due, account.in_time), (due, due), "{over} {name}: {account:?}");
+            // A busy machine may have the last ones under way when the run ends.
+            assert_eq!((account.due, account.in_time + account.in_flight), (due, due), "{over} {name}: {account:?}");
+            assert!(account.in_time >= due * 8 / 10, "{over} {name}: {account:?}");
         }
         assert_eq!(run.meta.streams[0].class, over);
         assert!(run.meta.streams[0].authenticated);
@@ -110,7 +115,7 @@ fn messages_are_sent_again_on_links_that_lose_packets(_: &Network) {
 }
 
 /// On one connection of QUIC a message that lost a packet does not hold up the next ones; over TLS it does.
-fn over_quic_a_small_message_does_not_wait_for_an_image(_: &Network) {
+fn over_quic_a_message_does_not_wait_for_a_lost_packet_of_another(_: &Network) {
     // Every tenth packet is lost, and sent again after a way of 20 ms there and back.
     let laws = "delay = { constant = \"10ms\" }\nloss = { independent = \"10%\" }";
     let overtaken = |over: &str| {
@@ -126,10 +131,10 @@ fn over_quic_a_small_message_does_not_wait_for_an_image(_: &Network) {
 }
 
 fn payload_is_on_the_wire_only_over_tcp(_: &Network) {
+    // A datagram shows it; the same seed fills the messages of all these runs.
+    let payload = payload_of_first_stream();
     for (over, is_plain) in [("tcp", true), ("tls", false), ("quic", false)] {
         let run = run(&scenario("", [over, "udp"]).replace("1400kB", "64B").replace("\"2s\"", "\"300ms\""), true);
-        // What the first datagram of the second stream carries is in the open; of the first stream some bytes of one message are looked for.
-        let payload = payload_of_first_stream();
         let packets: Vec<&[u8]> = run.rows.captures.iter().map(|row| &row.bytes[..]).collect();
         let seen = packets.iter().filter(|bytes| bytes.windows(payload.len()).any(|part| part == payload)).count();
         assert!(packets.len() > 60, "{over}: {} packets", packets.len());
@@ -138,16 +143,11 @@ fn payload_is_on_the_wire_only_over_tcp(_: &Network) {
     }
 }
 
-/// Some bytes behind the numbers that every message of the first stream carries, as they are over TCP.
+/// Some bytes behind the numbers that every message of the first stream carries.
 fn payload_of_first_stream() -> Vec<u8> {
-    use std::sync::OnceLock;
-    static PAYLOAD: OnceLock<Vec<u8>> = OnceLock::new();
-    let found = PAYLOAD.get_or_init(|| {
-        let run = run(&scenario("", ["udp", "udp"]).replace("1400kB", "64B").replace("\"2s\"", "\"100ms\""), true);
-        let long = run.rows.captures.iter().find(|row| row.bytes.len() > 1_400).unwrap();
-        long.bytes[200..232].to_vec()
-    });
-    found.clone()
+    let run = run(&scenario("", ["udp", "udp"]).replace("1400kB", "64B").replace("\"2s\"", "\"100ms\""), true);
+    let long = run.rows.captures.iter().find(|row| row.bytes.len() > 1_400).unwrap();
+    long.bytes[200..232].to_vec()
 }
 
 fn hosts_have_no_tls(network: &Network) {

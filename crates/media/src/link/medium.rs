@@ -31,8 +31,8 @@ struct Interface {
     draws: Draws,
     /// When each packet that was taken has left, the earliest first.
     leaving: VecDeque<SimTime>,
-    /// When the last packet in order arrives.
-    last_arrival: SimTime,
+    /// When the last packet in order arrives. Connections are made before the run begins, at times below zero.
+    last_arrival: Option<SimTime>,
 }
 
 /// A packet on its way.
@@ -60,7 +60,7 @@ impl LossyLink {
             namer: Namer::default(),
             draws: Draws::new(&config, end.node),
             leaving: VecDeque::new(),
-            last_arrival: SimTime::ZERO,
+            last_arrival: None,
         };
         let interfaces = config.ends.iter().map(interface).collect();
         Self { config, interfaces, under_way: BTreeMap::new(), next: 0, counts: Counts::default() }
@@ -144,20 +144,20 @@ impl Medium for LossyLink {
             return;
         }
         let mut arrival = left_at + fate.delay;
-        if arrival < interface.last_arrival {
+        if let Some(last) = interface.last_arrival.filter(|last| arrival < *last) {
             match self.config.laws.order {
-                Order::Strict => arrival = interface.last_arrival,
+                Order::Strict => arrival = last,
                 Order::AsDelayed => self.counts.overtaken += 1,
             }
         }
-        interface.last_arrival = interface.last_arrival.max(arrival);
+        interface.last_arrival = interface.last_arrival.max(Some(arrival));
         let copy = fate.copy.map(|delay| {
             self.counts.doubled += 1;
             let at = match self.config.laws.order {
                 Order::Strict => (left_at + delay).max(arrival),
                 Order::AsDelayed => left_at + delay,
             };
-            interface.last_arrival = interface.last_arrival.max(at);
+            interface.last_arrival = interface.last_arrival.max(Some(at));
             (at, Flight { frame: frames.duplicate(frame), to: to.clone() })
         });
         if let Some(bit) = fate.altered {

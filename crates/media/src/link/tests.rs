@@ -166,6 +166,18 @@ fn two_of_three_packets_of_a_kilohertz_are_overtaken_on_wifi_and_none_in_strict_
     assert_eq!(share(Order::Strict), 0.0);
 }
 
+/// Connections are made before a run begins.
+#[test]
+fn what_is_sent_before_zero_does_not_wait_for_it() {
+    for order in [Order::Strict, Order::AsDelayed] {
+        let at = SimTime::ZERO - Duration::from_ms(500);
+        let sent = vec![(at, frames(0, 100).remove(0))];
+        let mut link = link(LinkLaws { order, ..laws(DelayLaw::Constant(Duration::from_ms(1))) });
+        assert_eq!(run(&mut link, &sent), [(at + Duration::from_ms(1), Some(0))]);
+        assert_eq!(link.counts.overtaken, 0);
+    }
+}
+
 #[test]
 fn what_becomes_of_a_message_does_not_depend_on_what_else_is_sent() {
     let laws = LinkLaws { loss: Loss::Independent(0.3), ..laws(WIFI) };

@@ -18,8 +18,12 @@ const OWN_NAME: &[&str] = &["xtask"];
 
 /// Dependencies whose features are not the workspace's, by crate. Bare metal has no standard library, which they need there. And TLS has
 /// a provider for each of two programs, of which the smaller one is built without AWS-LC, minutes of C.
-const OWN_FEATURES: &[(&str, &[&str])] =
-    &[("crypto", &["ed25519-dalek", "p256", "x25519-dalek"]), ("remote", &["rustls"]), ("v2x-service", &["rustls"])];
+const OWN_FEATURES: &[(&str, &[&str])] = &[
+    ("crypto", &["ed25519-dalek", "p256", "x25519-dalek"]),
+    ("remote", &["rustls"]),
+    ("transports", &["rustls"]),
+    ("v2x-service", &["rustls"]),
+];
 
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
     let mut findings = Vec::new();
