@@ -1,4 +1,4 @@
-//! When frames were due at their senders.
+//! When frames were due at their senders, and which frame left when.
 //!
 //! A sender tells when it handed a frame over, and how much later that was than the frame was due: what it computed for the
 //! frame before, and what held it up. Where a frame has a slot, it is due at the slot's start.
@@ -18,10 +18,17 @@ pub(crate) struct Dues {
 /// What one sender told of a stream, in order.
 #[derive(Default)]
 struct OfSender {
-    /// When a frame was handed over, and when it was due.
-    told: Vec<(SimTime, SimTime)>,
+    told: Vec<Told>,
     /// When a frame left its sender, where that is known of every one of them.
     left: Vec<SimTime>,
+}
+
+/// What a sender told of a frame.
+#[derive(Clone, Copy)]
+struct Told {
+    handed_at: SimTime,
+    due_at: SimTime,
+    number: u64,
 }
 
 impl Dues {
@@ -47,8 +54,8 @@ impl Dues {
     /// Takes in an event, in the order of events.
     pub(crate) fn note(&mut self, at: SimTime, node: NodeId, event: &Event) {
         if event.kind == EventKind::Sent && event.stream != StreamId::NONE {
-            let due = self.told_by(at, node, event);
-            self.of_sender(event.stream, node).told.push((at, due));
+            let told = Told { handed_at: at, due_at: self.told_by(at, node, event), number: event.sequence };
+            self.of_sender(event.stream, node).told.push(told);
         }
     }
 
@@ -68,7 +75,7 @@ impl Dues {
     /// Forgets as many frames that were told of before a time as left their sender before it.
     pub(crate) fn forget(&mut self, before: SimTime) {
         for (_, OfSender { told, left }) in self.streams.iter_mut().flatten() {
-            let old = told.partition_point(|(handed, _)| *handed < before);
+            let old = told.partition_point(|told| told.handed_at < before);
             let old_left = left.partition_point(|at| *at < before);
             // Who told of none, or never let one go, keeps no order.
             let (old, old_left) = match (told.is_empty(), left.is_empty()) {
@@ -82,20 +89,28 @@ impl Dues {
 
     /// When the frame of a stream was due that left its sender at a time; then, if its sender told nothing of it.
     pub(crate) fn due(&self, stream: StreamId, sender: NodeId, left_at: SimTime) -> SimTime {
-        let senders = self.streams.get(stream.index()).map_or(&[][..], Vec::as_slice);
-        let Ok(place) = senders.binary_search_by_key(&sender, |(node, _)| *node) else { return left_at };
+        self.told(stream, sender, left_at).map_or(left_at, |told| left_at.min(told.due_at))
+    }
+
+    /// Which frame of a stream left its sender at a time, if its sender told of it.
+    pub(crate) fn number(&self, stream: StreamId, sender: NodeId, left_at: SimTime) -> Option<u64> {
+        self.told(stream, sender, left_at).map(|told| told.number)
+    }
+
+    fn told(&self, stream: StreamId, sender: NodeId, left_at: SimTime) -> Option<&Told> {
+        let senders = self.streams.get(stream.index())?;
+        let place = senders.binary_search_by_key(&sender, |(node, _)| *node).ok()?;
         let OfSender { told, left } = &senders[place].1;
         // A driver keeps the order of what it is handed.
         let nth = left.binary_search(&left_at).ok();
-        let due = nth.and_then(|nth| told.get(nth)).or_else(|| nearest(told, left_at));
-        due.map_or(left_at, |(_, due)| left_at.min(*due))
+        nth.and_then(|nth| told.get(nth)).or_else(|| nearest(told, left_at))
     }
 }
 
-fn nearest(told: &[(SimTime, SimTime)], at: SimTime) -> Option<&(SimTime, SimTime)> {
-    let place = told.partition_point(|(handed, _)| *handed <= at);
+fn nearest(told: &[Told], at: SimTime) -> Option<&Told> {
+    let place = told.partition_point(|told| told.handed_at <= at);
     let around = [place.checked_sub(1).and_then(|before| told.get(before)), told.get(place)];
-    around.into_iter().flatten().min_by_key(|(handed, _)| (*handed - at).as_ps().unsigned_abs())
+    around.into_iter().flatten().min_by_key(|told| (told.handed_at - at).as_ps().unsigned_abs())
 }
 
 #[cfg(test)]
@@ -111,9 +126,9 @@ mod tests {
 
     fn told(frames: &[(i64, i64)]) -> Dues {
         let mut dues = Dues::default();
-        for (handed, late) in frames {
+        for ((handed, late), number) in frames.iter().zip(0..) {
             let value = Duration::from_us(*late).as_ps();
-            dues.note(at(*handed), SENDER, &Event { value, ..Event::of(EventKind::Sent, STREAM, 0) });
+            dues.note(at(*handed), SENDER, &Event { value, ..Event::of(EventKind::Sent, STREAM, number) });
         }
         dues
     }
@@ -146,5 +161,6 @@ mod tests {
             dues.leave(at(left), SENDER, STREAM);
         }
         assert_eq!([290, 291, 301].map(|left| dues.due(STREAM, SENDER, at(left))), [100, 200, 300].map(at));
+        assert_eq!([290, 291, 301].map(|left| dues.number(STREAM, SENDER, at(left))), [0, 1, 2].map(Some));
     }
 }

@@ -41,9 +41,10 @@ pub(crate) enum About {
 }
 
 impl Messages {
-    /// Those of which the rest has not come, with their streams and receivers.
-    pub(crate) fn into_open(self) -> impl Iterator<Item = ((StreamId, NodeId), Begun)> {
-        self.begun.into_iter().map(|((stream, node, _), begun)| ((stream, node), begun))
+    /// Takes out those of which the rest has not come, with their streams and receivers: of one node, or all.
+    pub(crate) fn take_open(&mut self, of: Option<NodeId>) -> Vec<((StreamId, NodeId), Begun)> {
+        let open = self.begun.extract_if(.., |(_, node, _), _| of.is_none_or(|of| of == *node));
+        open.map(|((stream, node, _), begun)| ((stream, node), begun)).collect()
     }
 
     /// What an event is about.

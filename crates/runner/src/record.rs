@@ -254,13 +254,19 @@ impl<'p, 's, W: Follow> Recorder<'p, 's, W> {
         if self.open.ways.is_in(event.stream, described.stream) {
             return self.part_row(at, node, event, frame);
         }
-        let is_copy = event.kind == EventKind::Discarded(DiscardReason::CopyEliminated);
+        let thrown_away = thrown_away(at, event, &frame);
+        let is_copy = thrown_away == Some(Outcome::Discarded(DiscardReason::CopyEliminated));
         if frame.label.attack.is_none() && !is_copy {
             self.handed.end(described.stream, node);
         }
         let is_after =
             |at: Option<SimTime>, limit: Option<SimTime>| at.zip(limit).is_some_and(|(at, limit)| at > limit);
-        let mut sequence = described.sequence.unwrap_or(event.sequence);
+        let mut sequence = described.sequence.unwrap_or_else(|| {
+            // Whoever cannot read a frame either says nothing of its number.
+            let sender = described.sender.filter(|_| event.stream == StreamId::NONE);
+            let known = sender.and_then(|sender| self.open.number_of(described.stream, sender, frame.label.sent_at));
+            known.unwrap_or(event.sequence)
+        });
         if self.open.ways.is_relayed(described.stream) {
             if matches!(event.kind, EventKind::Delivered | EventKind::Relayed) {
                 // What the receiver found under the tag, whatever stands in a header that no tag covers.
@@ -270,12 +276,12 @@ impl<'p, 's, W: Follow> Recorder<'p, 's, W> {
             self.hop_row(at, node, (described.stream, sequence), origins, frame);
         }
         let cut_short = self.cut_short.get(&(event.stream, event.sequence)).map(|(reason, _)| *reason);
-        let outcome = match event.kind {
+        let outcome = match thrown_away {
             // Its receiver waited in vain for what a segment had thrown away.
-            EventKind::Discarded(DiscardReason::FrameMissing) if cut_short.is_some() => {
+            Some(Outcome::Discarded(DiscardReason::FrameMissing)) if cut_short.is_some() => {
                 Outcome::Discarded(cut_short.unwrap_or(DiscardReason::FrameMissing))
             }
-            EventKind::Discarded(reason) => Outcome::Discarded(reason),
+            Some(outcome) => outcome,
             _ if is_after(frame.departed_at, described.leaves_by) => Outcome::Late,
             _ if is_after(Some(at), described.received_by) => Outcome::Late,
             _ => Outcome::Delivered,
@@ -319,6 +325,7 @@ impl<'p, 's, W: Follow> Recorder<'p, 's, W> {
             if attack.is_some() { frame.label.sender } else { self.open.ways.sender(event.stream).unwrap_or(node) };
         let described = self.described(&frame, frame.label.sent_at);
         let is_shared = self.describer(frame.label.segment).is_shared();
+        let outcome = thrown_away(at, event, &frame).unwrap_or(Outcome::Delivered);
         self.open.frame(FrameRow {
             attack,
             len: frame.bytes.len() as u32,
@@ -327,7 +334,7 @@ impl<'p, 's, W: Follow> Recorder<'p, 's, W> {
             departed_at: frame.departed_at,
             received_at: if described.is_received_when_checked { Some(at) } else { frame.received_at.or(Some(at)) },
             accepted_at: accepted_at(at, event),
-            ..FrameRow::open(event.stream, event.sequence, sender, node, described.cycle_start, outcome_of(event))
+            ..FrameRow::open(event.stream, event.sequence, sender, node, described.cycle_start, outcome)
         });
     }
 
@@ -395,12 +402,9 @@ fn accepted_at(at: SimTime, event: &Event) -> Option<SimTime> {
     matches!(event.kind, EventKind::Delivered | EventKind::Relayed).then_some(at)
 }
 
-/// What an event is the end of.
-fn outcome_of(event: &Event) -> Outcome {
-    match event.kind {
-        EventKind::Discarded(reason) => Outcome::Discarded(reason),
-        _ => Outcome::Delivered,
-    }
+/// What became of a frame that an event says was thrown away; `None` if it was not.
+fn thrown_away(at: SimTime, event: &Event, frame: &FrameContext<'_>) -> Option<Outcome> {
+    Outcome::thrown_away(event, Some(frame.label.sent_at), frame.received_at.unwrap_or(at))
 }
 
 /// Who is named as sender: an attacker of its own frames only, not of those it let pass on a station's link.
@@ -450,6 +454,7 @@ impl<W: Follow> Observer for Recorder<'_, '_, W> {
             }
         };
         match (event.kind, told) {
+            (EventKind::Rebooted, _) => self.lost_in_restart(node),
             // One of no stream has no way that could be told later.
             (EventKind::Discarded(reason), _)
                 if event.stream == StreamId::NONE && self.open.ways.is_loss_at_gateway(node, event) =>

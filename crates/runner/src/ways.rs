@@ -25,6 +25,8 @@ pub(crate) struct Ways {
     collected: Vec<Vec<StreamId>>,
     /// By stream: who looks for its frames in their slots, and counts these.
     in_slots: Vec<Vec<NodeId>>,
+    /// By stream: who gets its frames from segments that lose none without a word.
+    over_sure_segments: Vec<Vec<NodeId>>,
     /// By stream: its application has a timer of its own, so a slot does not say when a frame was due.
     has_application: Vec<bool>,
     gateways: BTreeSet<NodeId>,
@@ -44,6 +46,10 @@ impl Ways {
             };
             first.filter(has_slots).map(|hop| hop.to.clone()).unwrap_or_default()
         };
+        let over_sure_segments = |stream: &StreamPlan| {
+            let sure = stream.hops.iter().filter(|hop| !describers[hop.segment.index()].loses_frames());
+            sure.flat_map(|hop| hop.to.clone()).collect()
+        };
         let several = |(index, _): &(usize, _)| plan.nodes[*index].interfaces.len() > 1;
         let gateways = plan.nodes.iter().enumerate().filter(several).map(|(index, _)| NodeId(index as u16));
         let relayed: Vec<bool> = plan.streams.iter().map(StreamPlan::is_relayed).collect();
@@ -53,6 +59,7 @@ impl Ways {
             senders: plan.streams.iter().map(|stream| stream.sender).collect(),
             collected: plan.streams.iter().map(collected).collect(),
             in_slots: plan.streams.iter().enumerate().map(in_slots).collect(),
+            over_sure_segments: plan.streams.iter().map(over_sure_segments).collect(),
             has_application: plan.streams.iter().map(|stream| stream.application.is_some()).collect(),
             gateways: gateways.collect(),
             away: plan.node_ids().filter_map(|node| Some((node, away(prepared, node)?))).collect(),
@@ -95,6 +102,11 @@ impl Ways {
     /// True if a node may lose what it has or gets at this time since it starts anew: before it is there again.
     pub(crate) fn may_lose(&self, node: NodeId, at: SimTime) -> bool {
         !self.away.is_empty() && self.away.get(&node).is_some_and(|(_, until)| at < *until)
+    }
+
+    /// True if a gateway starts anew at this time and is not there yet.
+    pub(crate) fn is_away(&self, node: NodeId, at: SimTime) -> bool {
+        self.away.get(&node).is_some_and(|(from, until)| (*from..*until).contains(&at))
     }
 
     /// True if a gateway has started anew by this time.

@@ -83,6 +83,7 @@ pub(crate) struct Departure {
 pub(crate) struct MediumDiscard {
     /// Index of its arrival; `None` if the medium made the frame itself.
     pub(crate) serial: Option<usize>,
+    pub(crate) at: SimTime,
     pub(crate) node: NodeId,
     pub(crate) event: Event,
 }
@@ -319,7 +320,7 @@ impl<'w> Emulator<'w> {
                 MediumOutput::Discard { node, event, frame } => {
                     let label = *self.frames.label(frame);
                     self.note_arrival(&label);
-                    self.log.discards.push(MediumDiscard { serial: serial_of(&label), node, event });
+                    self.log.discards.push(MediumDiscard { serial: serial_of(&label), at: planned, node, event });
                     self.log.events.push(EventRow { time: planned, node, event });
                     if let Some(arrival) = serial_of(&label).and_then(|serial| self.log.arrivals.get(serial)) {
                         let from = self.wires[arrival.wire].line.attachment;

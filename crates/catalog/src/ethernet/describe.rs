@@ -242,17 +242,17 @@ impl Describe for Describer {
         };
         let number = |payload: &[u8]| TestBedHeader::parse(payload).map_or(0, |header| u64::from(header.sequence));
         let sequence = match (SecTag::parse(bytes), Frame::new_checked(bytes)) {
-            // All that can be read of a protected frame.
-            (Ok(tag), _) => u64::from(tag.packet_number),
-            (Err(_), Err(_)) => 0,
+            // Its number cannot be read: that in the SecTAG counts all that the station sends.
+            (Ok(_), _) => None,
+            (Err(_), Err(_)) => Some(0),
             (Err(_), Ok(frame)) => match piece(&frame) {
-                None => number(frame.payload()),
-                Some((message, MessagePart::Begins)) => number(message),
+                None => Some(number(frame.payload())),
+                Some((message, MessagePart::Begins)) => Some(number(message)),
                 // Only who has put it together with the others knows.
-                Some(_) => return Description { sequence: None, ..self.at_slot(stream, 0, sent_at) },
+                Some(_) => None,
             },
         };
-        self.at_slot(stream, sequence, sent_at)
+        Description { sequence, ..self.at_slot(stream, sequence.unwrap_or(0), sent_at) }
     }
 
     fn part(&self, bytes: &[u8]) -> MessagePart {

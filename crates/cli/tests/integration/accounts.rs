@@ -22,7 +22,7 @@ const fn case(
     Case { file, word, end }
 }
 
-const CASES: [Case; 24] = [
+const CASES: [Case; 26] = [
     // Senders whose processors never come to a frame.
     case("h1-starved.toml", "failed", ("slow", "r", 101, &[("not_sent", 99)])),
     case("h2-starved-can.toml", "failed", ("slow", "r", 101, &[("late", 65), ("not_sent", 33)])),
@@ -52,6 +52,10 @@ const CASES: [Case; 24] = [
     // What comes to a receiver while it starts anew is lost there.
     case("reboot-receiver.toml", "failed", ("passes", "g", 200, &[("in_time", 190), ("restarted", 10)])),
     case("reboot-receiver.toml", "failed", ("ends", "g", 200, &[("in_time", 190), ("restarted", 10)])),
+    // Frames whose numbers had come with others before are no copies of these.
+    case("restarted-source-of-copies.toml", "failed", ("m0", "n1", 27, &[("in_time", 17), ("out-of-sequence", 10)])),
+    // A gateway waits for the rest of a message.
+    case("message-half-at-a-gateway.toml", "failed", ("m2", "n6", 8, &[("late", 3), ("overdue", 1), ("in_flight", 1)])),
     // What waits for a bus that has no time for it.
     case("overload-unaccounted.toml", "failed", ("s8", "b0n1", 100, &[("overdue", 99), ("in_flight", 1)])),
     case("held-recording.toml", "failed", ("s0", "b", 10, &[("in_time", 10)])),

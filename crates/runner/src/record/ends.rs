@@ -1,6 +1,6 @@
 //! Frames that nobody told the end of while the run went on.
 
-use chronoseal_core::{DiscardReason, FramePart, NodeId, SimTime};
+use chronoseal_core::{DiscardReason, FramePart, NodeId, SimTime, StreamId};
 use chronoseal_plan::Plan;
 use chronoseal_results::rows::{FrameRow, OnWayRow, Outcome};
 use chronoseal_sim::FrameContext;
@@ -9,29 +9,49 @@ use super::{Follow, Recorder, Untold, sender};
 use crate::messages::Begun;
 
 impl<W: Follow> Recorder<'_, '_, W> {
-    /// A row for each message of which a receiver still waits for the rest.
+    /// What becomes of each message of which a receiver or a gateway still waits for the rest when the run is over.
     pub(super) fn half_received(&mut self) {
-        for ((stream, node), Begun { label, bytes, sequence }) in std::mem::take(&mut self.messages).into_open() {
-            if self.open.ways.is_relayed(stream) {
-                continue;
-            }
-            let frame = FrameContext { bytes: &bytes, label: &label, departed_at: None, received_at: None };
-            let described = self.described(&frame, label.sent_at);
-            if label.attack.is_none() {
-                self.handed.end(stream, node);
-            }
-            let (sender, sequence) = (sender(&frame, described.sender), described.sequence.unwrap_or(sequence));
-            let outcome = self
-                .cut_short
-                .get(&(stream, sequence))
-                .map_or(Outcome::Missing, |(reason, _)| Outcome::Discarded(*reason));
-            self.open.frame(FrameRow {
-                attack: label.attack,
-                len: bytes.len() as u32,
-                sent_at: Some(label.sent_at),
-                ..FrameRow::open(stream, sequence, sender, node, described.cycle_start, outcome)
-            });
+        let last = self.open.last();
+        for ((stream, node), begun) in self.messages.take_open(None) {
+            let outcome = match self.open.ways.is_away(node, last) {
+                true => Outcome::Discarded(DiscardReason::Restarted),
+                false => Outcome::Missing,
+            };
+            self.end_half(stream, node, &begun, outcome);
         }
+    }
+
+    /// A node has started anew: the messages that it had half are lost.
+    pub(super) fn lost_in_restart(&mut self, node: NodeId) {
+        for ((stream, node), begun) in self.messages.take_open(Some(node)) {
+            self.end_half(stream, node, &begun, Outcome::Discarded(DiscardReason::Restarted));
+        }
+    }
+
+    /// The end of a message of which a node has the beginning.
+    fn end_half(&mut self, stream: StreamId, node: NodeId, begun: &Begun, outcome: Outcome) {
+        let Begun { label, bytes, sequence } = begun;
+        let frame = FrameContext { bytes, label, departed_at: None, received_at: None };
+        let described = self.described(&frame, label.sent_at);
+        let is_relayed = self.open.ways.is_relayed(stream);
+        if is_relayed && label.attack.is_some() {
+            return;
+        }
+        if is_relayed && outcome != Outcome::Missing {
+            return self.open.take_in_vain(stream, described.sequence, label.sent_at, node);
+        }
+        if label.attack.is_none() {
+            self.handed.end(stream, node);
+        }
+        let (sender, sequence) = (sender(&frame, described.sender), described.sequence.unwrap_or(*sequence));
+        let cut_short = self.cut_short.get(&(stream, sequence)).map(|(reason, _)| Outcome::Discarded(*reason));
+        let outcome = cut_short.filter(|_| outcome == Outcome::Missing).unwrap_or(outcome);
+        self.open.frame(FrameRow {
+            attack: label.attack,
+            len: bytes.len() as u32,
+            sent_at: Some(label.sent_at),
+            ..FrameRow::open(stream, sequence, sender, node, described.cycle_start, outcome)
+        });
     }
 
     /// What nodes had taken and lost when they started anew: a row for each frame of a stream that no gateway carries on.

@@ -138,6 +138,14 @@ impl<'p> Open<'p> {
         }
     }
 
+    /// Which frame of a stream its sender sent at a time, where its bytes cannot be read.
+    pub(crate) fn number_of(&self, stream: StreamId, sender: NodeId, sent_at: SimTime) -> Option<u64> {
+        match self.ways.is_relayed(stream) {
+            true => self.sent.nearest_told(stream, sent_at),
+            false => self.dues.number(stream, sender, sent_at),
+        }
+    }
+
     /// When the last event happened.
     pub(crate) const fn last(&self) -> SimTime {
         self.last
@@ -254,6 +262,12 @@ impl<'p> Open<'p> {
                 continue;
             }
             if row.outcome == Outcome::Missing {
+                let is_held = !is_end && self.ways.over_sure_segments[row.stream.index()].contains(&row.at);
+                if let Some(sent_at) = row.sent_at.filter(|_| is_held) {
+                    // A gateway still waits for the rest of a message.
+                    self.on_way.push(OnWayRow { stream: row.stream, sequence: Some(row.sequence), sent_at });
+                    continue;
+                }
                 if self.ways.in_slots[row.stream.index()].contains(&row.at) {
                     match sent.just_before(row.stream, row.cycle_start, stream.period) {
                         Some(number) => row.sequence = number,

@@ -75,6 +75,16 @@ impl Sent {
         (at - told.at < period).then_some(told.number)
     }
 
+    /// As its sender gave it, the number of the frame sent nearest to a time, among all that has come.
+    pub(super) fn nearest_told(&self, stream: StreamId, at: SimTime) -> Option<u64> {
+        let OfStream { frames, fresh, .. } = self.0.get(&stream)?;
+        let distance = |told: &&Told| (told.at - at).as_ps().unsigned_abs();
+        // What is in order is older than what has come since.
+        let sorted =
+            frames.iter().rev().take_while(|told| told.at >= at).chain(frames.iter().rfind(|told| told.at < at));
+        sorted.chain(fresh).min_by_key(distance).map(|told| as_sent(told.number))
+    }
+
     /// The number of the frame sent nearest to a time.
     pub(super) fn nearest(&self, stream: StreamId, at: SimTime) -> Option<u64> {
         let frames = self.of(stream)?;

@@ -132,9 +132,7 @@ impl<'a> Table<'a> {
                 continue;
             }
             let mut row = self.row_of(serial, discard.node);
-            if let EventKind::Discarded(reason) = discard.event.kind {
-                row.outcome = Outcome::Discarded(reason);
-            }
+            row.outcome = Outcome::thrown_away(&discard.event, row.sent_at, discard.at).unwrap_or(row.outcome);
             rows.push(self.with_stall(row, None));
         }
         // Frames of no stream that end in the medium were meant for it.
@@ -335,11 +333,11 @@ fn judge(row: &mut FrameRow, at_ps: i64, verdict: Option<(SimTime, Event)>, desc
         row.sequence = event.sequence;
     }
     let is_after = |at: Option<SimTime>, deadline: Option<SimTime>| at.zip(deadline).is_some_and(|(at, by)| at > by);
-    row.outcome = match event.kind {
-        EventKind::Discarded(reason) => Outcome::Discarded(reason),
+    let thrown_away = Outcome::thrown_away(&event, row.sent_at, SimTime::from_ps(at_ps));
+    row.outcome = thrown_away.unwrap_or(match event.kind {
         EventKind::BeaconRejected => Outcome::Discarded(DiscardReason::OutsideWindow),
         _ if is_after(row.departed_at, description.leaves_by) => Outcome::Late,
         _ if is_after(Some(checked_at), description.received_by) => Outcome::Late,
         _ => Outcome::Delivered,
-    };
+    });
 }
