@@ -88,8 +88,26 @@ pub fn put(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), StoreError>
 
 /// Where a file or folder is made before it is moved to its place; the name says that it is not whole.
 pub(crate) fn beside(place: &Path) -> PathBuf {
-    let name = place.file_name().unwrap_or_default().to_string_lossy();
-    place.with_file_name(format!(".{name}.partial-{}", std::process::id()))
+    place.with_file_name(format!("{}{}", prefix_beside(place), std::process::id()))
+}
+
+fn prefix_beside(place: &Path) -> String {
+    format!(".{}.partial-", place.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// Removes the folders beside `place` in which programs were making it that were killed; returns which.
+///
+/// Whoever fills a folder holds the lock of the mark in it, and the system lets go of it when the program ends in whatever way. So a
+/// folder stays that is being filled, has no mark, or is on a disk that has no locks.
+pub fn sweep(place: &Path) -> Vec<PathBuf> {
+    let parent = place.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let prefix = prefix_beside(place);
+    let is_left = |folder: &Path| {
+        let is_part = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
+        is_part && File::open(folder.join(UNFINISHED)).is_ok_and(|mark| mark.try_lock().is_ok())
+    };
+    let entries = fs::read_dir(parent).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    entries.filter(|folder| is_left(folder) && fs::remove_dir_all(folder).is_ok()).collect()
 }
 
 /// A folder that is being filled. Until [`Self::finish`] it holds the file [`UNFINISHED`]; if it is dropped before that, the
@@ -97,6 +115,8 @@ pub(crate) fn beside(place: &Path) -> PathBuf {
 #[derive(Debug)]
 pub struct Filling {
     folder: PathBuf,
+    /// The mark, locked.
+    _mark: File,
 }
 
 impl Filling {
@@ -105,8 +125,20 @@ impl Filling {
     /// # Errors
     /// [`StoreError::Write`] with what the machine refused.
     pub fn begin(folder: &Path) -> Result<Self, StoreError> {
-        put(&HostDisk, &folder.join(UNFINISHED), MARK.as_bytes())?;
-        Ok(Self { folder: folder.into() })
+        let place = folder.join(UNFINISHED);
+        let part = beside(&place);
+        let marked = || {
+            let mut mark = File::create(&part)?;
+            // Before it is in its place, so that nobody finds it there without. A disk that has no locks keeps the folder all the same.
+            let _ = mark.lock();
+            mark.write_all(MARK.as_bytes())?;
+            mark.sync_all()?;
+            fs::rename(&part, &place)?;
+            Ok(mark)
+        };
+        let marked = marked().inspect_err(|_| drop(fs::remove_file(&part)));
+        let mark = marked.map_err(|source| StoreError::write(&place, source))?;
+        Ok(Self { folder: folder.into(), _mark: mark })
     }
 
     /// Takes the mark away: everything is in the folder.

@@ -186,7 +186,8 @@ pub fn write_on(
 }
 
 /// Stores a run while it goes on, so that its rows need not be kept. Until [`finish`](Self::finish) everything is in a hidden folder
-/// beside `path`, marked as not whole; if the writer is dropped before, that folder goes.
+/// beside `path`, marked as not whole; if the writer is dropped before, that folder goes. What a program that was killed has left there
+/// is for [`sweep`](disk::sweep).
 pub struct Writer<'d> {
     disk: &'d dyn Disk,
     path: PathBuf,

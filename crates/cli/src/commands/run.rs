@@ -11,7 +11,7 @@ use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration, SimTime};
 use chronoseal_plan::Fidelity;
 use chronoseal_report::{Document, RunView, html, pair_report, run_report};
-use chronoseal_results::disk::Filling;
+use chronoseal_results::disk::{Filling, sweep};
 use chronoseal_results::{Engine, store};
 use chronoseal_runner::{
     CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Span, describe, measure, overloads, simulate_folded,
@@ -86,6 +86,9 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
         // Before the run: nobody wants to hear after five minutes that there is no room for the results.
         let place = place(options, &scenario.plan.name, scenario.plan.seed, round);
         place.as_deref().map(files::claim).transpose()?;
+        for left in place.as_deref().into_iter().flat_map(sweep) {
+            printer.hint(&format!("removed {}, which a run that was killed had left", left.display()));
+        }
         // Of two runs, each is whole or not there; the folder of both is marked until both are and their report.
         let pair = place.as_deref().filter(|_| options.engine == EngineName::Both);
         let filling = pair.map(Filling::begin).transpose()?;
