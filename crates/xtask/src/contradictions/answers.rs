@@ -229,7 +229,7 @@ impl Binary {
     }
 
     /// Exit status and data of a command; a panic is in `crashed`.
-    fn say(&self, arguments: &[String]) -> (Option<i32>, Value) {
+    pub(super) fn say(&self, arguments: &[String]) -> (Option<i32>, Value) {
         let mut command = Command::new(&self.file);
         command.args(arguments).arg("--quiet").current_dir(&self.folder).stdin(Stdio::null());
         let Ok(output) = command.output() else { return (None, Value::Null) };

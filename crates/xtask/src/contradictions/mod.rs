@@ -13,6 +13,7 @@
 
 mod accounts;
 mod answers;
+mod candidates;
 mod properties;
 mod shares;
 mod shrink;
@@ -25,6 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use chronoseal_random_networks::{Network, Scope};
 
 use self::answers::{Answer, Binary, Contradiction};
+use self::candidates::Weighed;
 use self::shares::Shares;
 use crate::{Failure, TaskResult, process};
 
@@ -34,7 +36,7 @@ const KEPT: &str = "target/contradictions";
 const SHRUNK_MAX: usize = 12;
 
 const USAGE: &str = "usage: cargo xtask contradictions N [--binary FILE] [--seed SEED] [--seconds LIMIT]
-                                    [--show FOLDER] [--without TEXT] [--paper] [--properties]
+                                    [--show FOLDER] [--without TEXT] [--paper] [--properties] [--candidates]
 
   N          so many scenarios
   --binary   the program to ask; the release build of this tree otherwise
@@ -43,7 +45,9 @@ const USAGE: &str = "usage: cargo xtask contradictions N [--binary FILE] [--seed
   --show     writes every scenario that is drawn to this folder, as WORD-SEED.toml, with the word that `check` says
   --without  leaves out scenarios that contain this text, to hunt beside a contradiction that is known
   --paper    asks `check` and simulates nothing: what share of the language is drawn, and holds
-  --properties  asks `check` of variants of each scenario: what has nothing to do with a stream does not change its bound";
+  --properties  asks `check` of variants of each scenario: what has nothing to do with a stream does not change its bound
+  --candidates  applies the protection that `check` names as the lightest, until it has named one N times: it has to hold there, and `compare`
+             has to say of ten runs with it and ten without what their verdicts say";
 
 /// What was asked for.
 struct Hunt {
@@ -56,6 +60,7 @@ struct Hunt {
     without: Option<String>,
     is_on_paper: bool,
     asks_variants: bool,
+    weighs_candidates: bool,
 }
 
 impl Hunt {
@@ -66,15 +71,19 @@ impl Hunt {
         let (binary, show) = (None, None);
         let count = number(count)?;
         let (first, seconds, without) = (0, None, None);
-        let mut hunt = Self { count, binary, first, seconds, show, without, is_on_paper: false, asks_variants: false };
+        let (is_on_paper, asks_variants, weighs_candidates) = (false, false, false);
+        let mut hunt =
+            Self { count, binary, first, seconds, show, without, is_on_paper, asks_variants, weighs_candidates };
         let mut options = options.iter();
         while let Some(option) = options.next() {
-            if *option == "--paper" {
-                hunt.is_on_paper = true;
-                continue;
-            }
-            if *option == "--properties" {
-                hunt.asks_variants = true;
+            let flag = match *option {
+                "--paper" => Some(&mut hunt.is_on_paper),
+                "--properties" => Some(&mut hunt.asks_variants),
+                "--candidates" => Some(&mut hunt.weighs_candidates),
+                _ => None,
+            };
+            if let Some(flag) = flag {
+                *flag = true;
                 continue;
             }
             let value = options.next().ok_or_else(|| refused(format!("`{option}` needs a value")))?;
@@ -113,6 +122,9 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
     let binary = Binary::new(file, &kept, hunt.is_on_paper)?;
     if hunt.asks_variants {
         return ask_variants(&binary, &hunt, &kept);
+    }
+    if hunt.weighs_candidates {
+        return weigh_candidates(&binary, &hunt, &kept);
     }
     let next = AtomicU64::new(hunt.first);
     let state = Mutex::new((Shares::default(), Vec::<Found>::new()));
@@ -169,6 +181,39 @@ fn ask_variants(binary: &Binary, hunt: &Hunt, kept: &Path) -> TaskResult {
     }
     println!("{count} of {} scenarios whose bounds change without a reason", hunt.count);
     if count == 0 { Ok(()) } else { Err(Failure::CheckFailed) }
+}
+
+/// Weighs the candidates of one scenario after the other, until so many have one that is named.
+fn weigh_candidates(binary: &Binary, hunt: &Hunt, kept: &Path) -> TaskResult {
+    let folder = kept.join(format!("candidates-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).map_err(|error| Failure::because(format!("{}: {error}", folder.display())))?;
+    #[allow(clippy::disallowed_methods, reason = "a hunt of a given length; nothing it says depends on the time")]
+    let begun = std::time::Instant::now();
+    let (mut named, mut wrong, mut better) = (0, 0, 0);
+    let mut seed = hunt.first;
+    while named < hunt.count && hunt.seconds.is_none_or(|limit| begun.elapsed().as_secs() < limit) {
+        let text = Network::of(seed, Scope::Everything).text();
+        seed += 1;
+        if hunt.without.as_ref().is_some_and(|without| text.contains(without)) {
+            continue;
+        }
+        match candidates::weigh(binary, &folder, &text) {
+            Weighed::Unnamed => continue,
+            Weighed::Agrees([drawn, _]) => better += u64::from(drawn > 0),
+            Weighed::Contradicts(what) => {
+                wrong += 1;
+                println!("seed {}: {what}", seed - 1);
+            }
+        }
+        named += 1;
+    }
+    let drawn = seed - hunt.first;
+    println!(
+        "{drawn} scenarios drawn, {named} with a protection that is named as the lightest; of these {better} fail without it"
+    );
+    println!("{wrong} of {named} contradict it");
+    std::fs::remove_dir_all(&folder).map_err(|error| Failure::because(format!("{}: {error}", folder.display())))?;
+    if wrong == 0 { Ok(()) } else { Err(Failure::CheckFailed) }
 }
 
 /// Asks about the scenario of one seed.
