@@ -97,6 +97,16 @@ impl Dues {
         self.told(stream, sender, left_at).map(|told| told.number)
     }
 
+    /// Frames that their senders told of and still have: stream, number, and when it was told. Of a run in which every frame is seen to
+    /// leave.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (StreamId, u64, SimTime)> {
+        let of_stream = |(stream, senders): (StreamId, &Vec<(NodeId, OfSender)>)| {
+            let waiting = senders.iter().flat_map(|(_, of)| of.told.iter().skip(of.left.len()));
+            waiting.map(|told| (stream, told.number, told.handed_at)).collect::<Vec<_>>()
+        };
+        (0..).map(StreamId).zip(&self.streams).flat_map(of_stream)
+    }
+
     fn told(&self, stream: StreamId, sender: NodeId, left_at: SimTime) -> Option<&Told> {
         let senders = self.streams.get(stream.index())?;
         let place = senders.binary_search_by_key(&sender, |(node, _)| *node).ok()?;
@@ -162,5 +172,13 @@ mod tests {
         }
         assert_eq!([290, 291, 301].map(|left| dues.due(STREAM, SENDER, at(left))), [100, 200, 300].map(at));
         assert_eq!([290, 291, 301].map(|left| dues.number(STREAM, SENDER, at(left))), [0, 1, 2].map(Some));
+        assert_eq!(dues.waiting().count(), 0);
+    }
+
+    #[test]
+    fn what_has_not_left_waits_at_its_sender() {
+        let mut dues = told(&[(100, 0), (200, 0), (300, 0)]);
+        dues.leave(at(150), SENDER, STREAM);
+        assert_eq!(dues.waiting().collect::<Vec<_>>(), [(STREAM, 1, at(200)), (STREAM, 2, at(300))]);
     }
 }

@@ -166,6 +166,7 @@ impl<'p, 's, W: Follow> Recorder<'p, 's, W> {
         self.half_received();
         self.lost_in_restarts(plan);
         self.unaccounted(plan);
+        self.open.wait_at_senders();
         let last = self.open.last();
         let frames = self.settle_open(last, last, true);
         for (id, strangers) in plan.segment_ids().zip(self.strangers) {

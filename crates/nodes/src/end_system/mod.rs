@@ -82,6 +82,8 @@ pub struct EndSystem {
     /// Next frame of each periodic talker, by the oscillator: (time, talker).
     periodic: DueTimes,
     running: bool,
+    /// It was made anew and waits to be started again.
+    has_restarted: bool,
     /// Before this time of the oscillator nothing is due; `None` if nothing will be until the next input. What
     /// [`EndSystem::next_wake`] gives, kept so that a poll in between costs nothing.
     due_at: Option<LocalTime>,
@@ -207,6 +209,7 @@ impl EndSystem {
             shared,
             periodic: DueTimes::default(),
             running: false,
+            has_restarted: false,
             due_at: None,
             work: None,
             stage: Stage::Idle,
@@ -246,6 +249,10 @@ impl EndSystem {
     fn start(&mut self, now: LocalTime) {
         self.running = true;
         self.in_fragments = None;
+        // A clock that needs nobody shows the time at once, and what was due before is not done now.
+        if std::mem::take(&mut self.has_restarted) && self.clock.is_synchronised() {
+            self.seek(now);
+        }
         match &mut self.clock {
             Clock::Beacon(_) => {}
             Clock::Cluster(clock) => clock.start(now),

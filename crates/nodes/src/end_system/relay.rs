@@ -57,6 +57,7 @@ impl Stack for EndSystem {
             self.base.clear();
             std::mem::swap(&mut station.base, &mut self.base);
             *self = station;
+            self.has_restarted = true;
         }
     }
 }

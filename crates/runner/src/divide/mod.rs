@@ -37,8 +37,26 @@ struct Sent {
 #[derive(Clone, Debug, Default)]
 struct Followed {
     sent: Option<Sent>,
-    /// By whom it was taken, and how.
-    got: Vec<(NodeId, Got)>,
+    /// By whom it was taken first, and how.
+    first: Option<(NodeId, Got)>,
+    /// The same of all others.
+    others: Vec<(NodeId, Got)>,
+}
+
+impl Followed {
+    /// How a node took it.
+    fn got(&self, node: NodeId) -> Option<&Got> {
+        self.first.iter().chain(&self.others).find(|(by, _)| *by == node).map(|(_, got)| got)
+    }
+
+    /// Notes how a node took it, unless it had it already.
+    fn take(&mut self, node: NodeId, got: Got) {
+        match self.first {
+            None => self.first = Some((node, got)),
+            Some(_) if self.got(node).is_none() => self.others.push((node, got)),
+            Some(_) => {}
+        }
+    }
 }
 
 /// When a receiver accepted which frames, in order.
@@ -199,8 +217,7 @@ impl Divider {
 
     /// How a node got a frame.
     fn got(&self, frame: u64, node: NodeId) -> Option<&Got> {
-        let mut got = self.frames.get(self.place(frame)?)?.got.iter();
-        got.find(|(by, _)| *by == node).map(|(_, got)| got)
+        self.frames.get(self.place(frame)?)?.got(node)
     }
 
     /// A frame that is not forgotten.
@@ -244,13 +261,14 @@ impl Follow for Divider {
             }
             *known = *ready;
         }
+        let mut steps = Vec::new();
         for row in frames {
             let ready_ns = self.ready_ns.get(row.stream.index()).copied().unwrap_or(0);
             let is_accepted = row.attack.is_none() && matches!(row.outcome, Outcome::Delivered | Outcome::Late);
             if !is_accepted || row.cycle_start.since_zero().as_ns() < ready_ns {
                 continue;
             }
-            if let Some(steps) = self.steps(row) {
+            if self.steps(row, &mut steps).is_some() {
                 let latency = self.found.entry((row.stream, row.at)).or_insert_with(|| Latency {
                     frames: 0,
                     worst_sequence: row.sequence,
@@ -307,8 +325,8 @@ impl Observer for Divider {
             _ => (None, received_at),
         };
         let got = Got { departed_at: frame.departed_at, received_at, handed_at, taken_at };
-        if let Some(frame) = self.followed(serial).filter(|frame| frame.got.iter().all(|(by, _)| *by != node)) {
-            frame.got.push((node, got));
+        if let Some(frame) = self.followed(serial) {
+            frame.take(node, got);
         }
         if event.kind == EventKind::Delivered && event.stream != StreamId::NONE {
             let receivers = lines::at(&mut self.accepted, event.stream.index());

@@ -11,12 +11,12 @@ use super::{Divider, Got, Place, Step};
 const TRANSMISSIONS_MAX: usize = 64;
 
 /// Steps in time. What lies before the frame was due is no part of its latency and is cut off.
-struct Steps {
+struct Steps<'f> {
     at: SimTime,
-    found: Vec<Step>,
+    found: &'f mut Vec<Step>,
 }
 
-impl Steps {
+impl Steps<'_> {
     /// The frame is there until then.
     fn until(&mut self, until: SimTime, kind: PartKind, place: Place) {
         if until > self.at {
@@ -36,8 +36,8 @@ impl Steps {
 }
 
 impl Divider {
-    /// The steps of an accepted frame from when it was due; `None` if nobody knows when that was, or its way is not known.
-    pub(super) fn steps(&self, row: &FrameRow) -> Option<Vec<Step>> {
+    /// Finds the steps of an accepted frame from when it was due; `None` if nobody knows when that was, or its way is not known.
+    pub(super) fn steps(&self, row: &FrameRow, found: &mut Vec<Step>) -> Option<()> {
         let (due_at, accepted_at, sent_at) = (row.due_at?, row.accepted_at?, row.sent_at?);
         let mut receivers = self.accepted.get(row.stream.index())?.iter();
         let (_, accepted) = receivers.find(|(receiver, _)| *receiver == row.at)?;
@@ -45,7 +45,8 @@ impl Divider {
         let candidates = accepted.range(from..).take_while(|(at, _)| *at == accepted_at);
         let way = candidates.into_iter().find_map(|(_, frame)| self.way(*frame, row.at, (row.stream, sent_at), 0))?;
 
-        let mut steps = Steps { at: due_at, found: Vec::new() };
+        found.clear();
+        let mut steps = Steps { at: due_at, found };
         let before = if row.slot_start.is_some() { PartKind::Slot } else { PartKind::Sender };
         let sender = match self.sent_by_any.get(row.stream.index()) {
             Some(true) => Place::AnySender,
@@ -66,7 +67,7 @@ impl Divider {
                 None => self.at_node(&mut steps, (*to, name), accepted_at, PartKind::Processor),
             }
         }
-        Some(steps.found)
+        Some(())
     }
 
     /// The node, or the first one of its name.

@@ -24,6 +24,13 @@ type Begun = (StreamId, Option<u64>, SimTime);
 /// A number of a stream, with the life of its sender.
 type Number = (StreamId, u64);
 
+/// When a frame came to a gateway that starts anew. What came before it was there again and is not sent on by then is lost.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Came {
+    Before,
+    After,
+}
+
 /// Rows that are not settled, and what later ones need of those that are.
 pub(crate) struct Open<'p> {
     plan: &'p Plan,
@@ -42,6 +49,8 @@ pub(crate) struct Open<'p> {
     /// Transmissions of frames that gateways carry on.
     pub(crate) hops: Spans<HopRow>,
     begun: Spans<Begun>,
+    /// The last frame of each stream that its sender put on its segment.
+    last_begun: BTreeMap<StreamId, u64>,
     /// When frames began of which it is not known what became of them everywhere, or was not long ago.
     open: BTreeMap<Number, SimTime>,
     ended: BTreeSet<(StreamId, u64, NodeId)>,
@@ -77,6 +86,7 @@ impl<'p> Open<'p> {
             lost: Vec::new(),
             hops: Spans::default(),
             begun: Spans::default(),
+            last_begun: BTreeMap::new(),
             open: BTreeMap::new(),
             ended: BTreeSet::new(),
             missing: Vec::new(),
@@ -129,6 +139,12 @@ impl<'p> Open<'p> {
     /// A sender has put a frame on its segment.
     pub(crate) fn begin(&mut self, stream: StreamId, sequence: Option<u64>, at: SimTime) {
         self.begun.push((stream, sequence, at));
+    }
+
+    /// The run is over, and in it every frame was seen to leave: those that have not are with their senders.
+    pub(crate) fn wait_at_senders(&mut self) {
+        let row = |(stream, number, sent_at)| OnWayRow { stream, sequence: Some(number), sent_at };
+        self.on_way.extend(self.dues.waiting().map(row));
     }
 
     /// A gateway that started anew has lost a frame.
@@ -247,6 +263,8 @@ impl<'p> Open<'p> {
             let of_bytes = |sequence: u64| (stream, sent.complete(stream, 4, sequence, at));
             if let Some(number) = sequence.map(of_bytes).or_else(|| number(stream, at)) {
                 self.open.insert(number, at);
+                let last = self.last_begun.entry(stream).or_default();
+                *last = (*last).max(number.1);
             }
         }
         let hops = Hops::new(&self.hops.rows, &self.told.rows);
@@ -344,6 +362,10 @@ impl<'p> Open<'p> {
                 on_way.sequence = Some(as_sent(sent.complete(on_way.stream, length, low, on_way.sent_at)));
             }
         }
+        for (stream, last) in &self.last_begun {
+            let row = |(number, sent_at)| OnWayRow { stream: *stream, sequence: Some(as_sent(number)), sent_at };
+            self.on_way.extend(sent.behind(*stream, *last).map(row));
+        }
         let on_way: BTreeSet<Number> = self.on_way.iter().filter_map(|row| Some((row.stream, row.sequence?))).collect();
         for ((id, sequence), sent_at) in std::mem::take(&mut self.open) {
             let stream = &plan.streams[id.index()];
@@ -352,11 +374,13 @@ impl<'p> Open<'p> {
                     continue;
                 }
                 let due = sent.due(id, sequence).unwrap_or(sent_at);
-                let in_it = |gateway: &&NodeId| held.contains(&(id, sequence, **gateway));
+                let in_it = |gateway: &NodeId| held.get(&(id, sequence, *gateway)).copied();
                 let before = gateways_before(stream, *receiver);
                 let is_on_way = on_way.contains(&(id, as_sent(sequence)));
                 let places = std::iter::once(receiver).chain(&before);
-                let lost_at = places.filter(in_it).find(|gateway| self.ways.has_restarted(**gateway, self.last));
+                let lost_at = places
+                    .filter(|gateway| in_it(gateway) == Some(Came::Before))
+                    .find(|gateway| self.ways.has_restarted(**gateway, self.last));
                 if let Some(gateway) = lost_at.filter(|_| !is_on_way) {
                     let outcome = Outcome::Discarded(DiscardReason::Restarted);
                     let row = FrameRow::open(id, sequence, stream.sender, *gateway, due, outcome);
@@ -370,7 +394,7 @@ impl<'p> Open<'p> {
                     rows.push(FrameRow { sent_at: Some(sent_at), ..row });
                     continue;
                 }
-                if !is_on_way && before.iter().any(|gateway| in_it(&gateway)) {
+                if !is_on_way && before.iter().any(|gateway| in_it(gateway).is_some()) {
                     self.on_way.push(OnWayRow { stream: id, sequence: Some(as_sent(sequence)), sent_at });
                 }
                 let row = FrameRow::open(id, sequence, stream.sender, *receiver, due, Outcome::Unaccounted);
@@ -386,21 +410,25 @@ impl<'p> Open<'p> {
     }
 
     /// Frames that came to a gateway on their way and were not lost there by any word of it: stream, number, gateway.
-    ///
-    /// Of one that starts anew: that came before it was there again. What is sent on by then ends elsewhere.
-    fn held_by_gateways(&self) -> BTreeSet<(StreamId, u64, NodeId)> {
+    fn held_by_gateways(&self) -> BTreeMap<(StreamId, u64, NodeId), Came> {
         let at_gateway = |hop: &&HopRow| self.ways.gateways.contains(&hop.to) && self.ways.is_relayed(hop.stream);
-        let before = |hop: &&HopRow| {
-            self.ways.away.get(&hop.to).is_none_or(|(_, until)| hop.received_at.is_none_or(|at| at < *until))
+        let came = |hop: &HopRow| match self.ways.away.get(&hop.to) {
+            Some((_, until)) if hop.received_at.is_some_and(|at| at >= *until) => Came::After,
+            _ => Came::Before,
         };
-        let of_hop = |hop: &HopRow| Some((self.number(hop.stream, hop.sequence, hop.sent_at?), hop.to));
-        let came = self.hops.rows.iter().filter(at_gateway).filter(before).filter_map(of_hop);
+        let of_hop = |hop: &HopRow| Some((self.number(hop.stream, hop.sequence, hop.sent_at?), hop.to, came(hop)));
+        let hops = self.hops.rows.iter().filter(at_gateway).filter_map(of_hop);
         let of_begun = |((stream, low, at), node): &(Begun, NodeId)| match low {
-            Some(low) => Some((self.number(*stream, *low, *at), *node)),
-            None => Some(((*stream, self.sent.nearest(*stream, *at)?), *node)),
+            Some(low) => Some((self.number(*stream, *low, *at), *node, Came::Before)),
+            None => Some(((*stream, self.sent.nearest(*stream, *at)?), *node, Came::Before)),
         };
         let in_vain = self.in_vain.iter().filter_map(of_begun);
-        came.chain(in_vain).map(|((stream, number), node)| (stream, number, node)).collect()
+        let mut held = BTreeMap::new();
+        for ((stream, number), node, came) in hops.chain(in_vain) {
+            let known = held.entry((stream, number, node)).or_insert(came);
+            *known = came.min(*known);
+        }
+        held
     }
 
     /// Forgets frames that have ended everywhere a while ago, with their transmissions.

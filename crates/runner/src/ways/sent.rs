@@ -108,6 +108,12 @@ impl Sent {
         life | if near - below > span / 2 { below + span } else { below }
     }
 
+    /// Frames that were told of behind the one with a number, with when.
+    pub(super) fn behind(&self, stream: StreamId, number: u64) -> impl Iterator<Item = (u64, SimTime)> {
+        let behind = self.of(stream).into_iter().flatten().rev().take_while(move |told| told.number > number);
+        behind.map(|told| (told.number, told.at))
+    }
+
     /// Forgets what was sent before a time, but for the last of it. The number of the first frame that is left.
     pub(super) fn forget(&mut self, stream: StreamId, before: SimTime) -> u64 {
         let Some(known) = self.0.get_mut(&stream) else { return 0 };
