@@ -26,8 +26,11 @@ const LOSSES: [(&str, &str); 6] = [
 pub(super) fn contradiction(run: &Value, scenario: &str) -> Option<(Kind, String)> {
     let streams = run["summary"]["streams"].as_array()?;
     let periods = Periods::of(scenario);
-    let in_accounts =
-        streams.iter().find_map(of_stream).or_else(|| streams.iter().find_map(|one| wrong_due(one, &periods)));
+    // Whose clock never joined sends nothing in slots, and the run fails for the clock.
+    let clocks = || run["summary"]["clocks"].as_array().into_iter().flatten();
+    let has_joined = clocks().all(|clock| clock["is_unused"] == true || !clock["acquired_ns"].is_null());
+    let wrong = || streams.iter().find_map(|one| wrong_due(one, &periods, has_joined));
+    let in_accounts = streams.iter().find_map(of_stream).or_else(wrong);
     in_accounts.or_else(|| {
         let (word, expected) = (run["word"].as_str().unwrap_or_default(), expected_word(streams));
         let is_better = rank(word) < rank(expected);
@@ -152,9 +155,10 @@ impl Periods {
 const SLACK_US: u64 = 25_000;
 
 /// A stream of which fewer or more frames are due than its period says.
-fn wrong_due(stream: &Value, periods: &Periods) -> Option<(Kind, String)> {
+fn wrong_due(stream: &Value, periods: &Periods, has_joined: bool) -> Option<(Kind, String)> {
     let name = stream["name"].as_str()?;
     let (least, most) = (periods.least(name, count(stream, "ready_ns"))?, periods.most(name)?);
+    let least = if has_joined { least } else { 0 };
     accounts(stream).iter().find_map(|account| {
         let due = account["due"].as_u64()?;
         let why = if due < least { format!("at least {least}") } else { format!("at most {most}") };
@@ -244,6 +248,10 @@ mod tests {
         let said = found(&run("held", json!({ "due": 20, "in_time": 18 }))).unwrap();
         assert!(said.contains("20 frames of m"), "{said}");
         assert!(found(&run("held", json!({ "due": 80, "in_time": 78 }))).is_some());
+        let mut without_clock = run("failed", json!({ "due": 0, "in_time": 0, "in_flight": 0 }));
+        assert!(found(&without_clock).is_some());
+        without_clock["summary"]["clocks"] = json!([{ "node": "a", "acquired_ns": null }]);
+        assert_eq!(found(&without_clock), None);
         let by_timer = SCENARIO.to_owned() + "application = { period = \"20ms\" }\n";
         assert_eq!(contradiction(&run("held", json!({ "due": 20, "in_time": 18 })), &by_timer), None);
     }

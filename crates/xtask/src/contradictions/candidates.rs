@@ -52,7 +52,9 @@ pub(super) fn weigh(binary: &Binary, folder: &Path, text: &str) -> Weighed {
         // What a scenario before left.
         let _ = std::fs::remove_dir_all(&out);
         let (out, runs) = (out.display().to_string(), RUNS.to_string());
-        say(&[&["run", &path, "--repeat", &runs, "--out", &out, "--format", "json"], sets].concat());
+        // A run that only counts frames is not stored.
+        let run = ["run", &path, "--repeat", &runs, "--out", &out, "--set", "fidelity=bytes", "--format", "json"];
+        say(&[&run, sets].concat());
         failed_runs(binary, Path::new(&out))
     });
     let [Some(drawn), Some(applied)] = failed else {
