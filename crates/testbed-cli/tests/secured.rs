@@ -82,9 +82,9 @@ fn nothing_is_lost_over_tls_and_quic(_: &Network) {
         let run = run(&scenario("", [over; 2]), false);
         for (name, due) in [("laser", 200), ("image", 10)] {
             let account = account(&run, name);
-            // A busy machine may have the last ones under way when the run ends.
-            assert_eq!((account.due, account.in_time + account.in_flight), (due, due), "{over} {name}: {account:?}");
-            assert!(account.in_time >= due * 8 / 10, "{over} {name}: {account:?}");
+            // On a busy machine the last ones are under way when the run ends, and a station may stop some messages late.
+            assert_eq!(account.in_time + account.in_flight, account.due, "{over} {name}: {account:?}");
+            assert!(account.due >= due && account.in_time >= due * 8 / 10, "{over} {name}: {account:?}");
         }
         assert_eq!(run.meta.streams[0].class, over);
         assert!(run.meta.streams[0].authenticated);

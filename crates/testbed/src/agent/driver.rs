@@ -7,6 +7,7 @@ use chronoseal_core::{Duration, SimTime};
 
 use super::Failure;
 use super::member::Member;
+use super::port::Port;
 use crate::clock::{RunClock, SPIN, is_ready, readable};
 use crate::config::STALL_THRESHOLD;
 use crate::log::AgentLog;
@@ -43,18 +44,14 @@ struct Driver {
 }
 
 impl Driver {
-    /// Connections are made before the run begins, as long as there is time for it; one that takes longer comes to stand later.
+    /// Connections are made before the run begins, as long as there is time for it; one that takes longer comes to stand later. Where all stand
+    /// at this end the other may still have to hear so, and perhaps once more.
     fn connect(&mut self) -> Result<(), Failure> {
         self.members.iter_mut().try_for_each(Member::dial)?;
         while self.clock.now() < SimTime::ZERO - CONNECT_UNTIL {
-            let mut all = true;
-            for member in &mut self.members {
-                all &= member.connect()?;
-            }
-            if all {
-                break;
-            }
-            let ports = self.members.iter().flat_map(Member::ports).map(AsFd::as_fd);
+            self.members.iter_mut().try_for_each(Member::connect)?;
+            let ports = self.members.iter().flat_map(Member::ports);
+            let ports = ports.filter_map(Port::connections).map(AsFd::as_fd);
             let mut descriptors: Vec<_> = ports.map(readable).collect();
             self.clock.poll_until(&mut descriptors, Some(SimTime::ZERO - CONNECT_UNTIL));
         }

@@ -118,14 +118,12 @@ impl Member {
         connections.try_for_each(Connections::dial).map_err(Failure::at(Step::Run))
     }
 
-    /// Goes on connecting. True if all its connections stand.
-    pub(super) fn connect(&mut self) -> Result<bool, Failure> {
-        let mut all = true;
+    /// Goes on connecting.
+    pub(super) fn connect(&mut self) -> Result<(), Failure> {
         for connections in self.ports.iter_mut().filter_map(Port::connections_mut) {
             connections.turn().map_err(Failure::at(Step::Run))?;
-            all &= connections.missing().next().is_none();
         }
-        Ok(all)
+        Ok(())
     }
 
     pub(super) fn ports(&self) -> &[Port] {
