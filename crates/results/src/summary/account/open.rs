@@ -108,7 +108,7 @@ impl Open {
     /// Which of them a frame is that was somewhere when the run ended.
     pub(super) fn place_of(&mut self, row: &OnWayRow) -> Option<usize> {
         match row.sequence.filter(|_| self.is_numbered) {
-            Some(sequence) => self.numbered(sequence, None),
+            Some(sequence) => self.numbered(sequence, Some(row.sent_at)),
             None => self.around(row.sent_at)[0],
         }
     }
