@@ -10,6 +10,7 @@ struct Row {
     output_len: usize,
     key_len: KeyLen,
     tag_bits_min: u16,
+    tag_bits_step: u16,
     needs_nonce: bool,
     kept_for_comparison: bool,
 }
@@ -87,7 +88,24 @@ const HMAC: Row = Row {
     output_len: 0,
     key_len: KeyLen::Any,
     tag_bits_min: HMAC_BITS_MIN,
+    tag_bits_step: 1,
     needs_nonce: false,
+    kept_for_comparison: false,
+};
+
+/// The shortest tag of a GMAC `[bit]`; all have whole bytes (SP 800-38D 5.2.1.2).
+///
+/// Tags of 32 and 64 bits are for applications that limit the length of messages and the number of those that are checked under a
+/// key (its appendix C). A receiver on a network cannot limit how many forgeries it gets, so there are none here.
+const GMAC_BITS_MIN: u16 = 96;
+
+const GMAC: Row = Row {
+    name: "",
+    output_len: 16,
+    key_len: KeyLen::Any,
+    tag_bits_min: GMAC_BITS_MIN,
+    tag_bits_step: 8,
+    needs_nonce: true,
     kept_for_comparison: false,
 };
 
@@ -106,9 +124,16 @@ mac_algorithms! {
         output_len: 16,
         key_len: KeyLen::Exactly(16),
         tag_bits_min: CMAC_BITS_MIN,
+        tag_bits_step: 1,
         needs_nonce: false,
         kept_for_comparison: false,
     },
+    /// GMAC (NIST SP 800-38D) with AES-128.
+    GmacAes128: Row { name: "gmac-aes-128", key_len: KeyLen::Exactly(16), ..GMAC },
+    /// GMAC (NIST SP 800-38D) with AES-256.
+    GmacAes256: Row { name: "gmac-aes-256", key_len: KeyLen::Exactly(32), ..GMAC },
+    /// Keyed BLAKE3, its output of 32 bytes (the BLAKE3 paper, 2.3, 2020).
+    Blake3: Row { name: "blake3", output_len: 32, key_len: KeyLen::Exactly(32), ..HMAC },
 }
 
 impl MacAlgorithm {
@@ -147,6 +172,16 @@ impl MacAlgorithm {
     /// The longest tag, which is the untruncated one `[bit]`.
     pub const fn tag_bits_max(self) -> u16 {
         8 * self.output_len() as u16
+    }
+
+    /// The lengths of tags are a multiple of this `[bit]`.
+    pub const fn tag_bits_step(self) -> u16 {
+        self.row().tag_bits_step
+    }
+
+    /// Whether its tags may have this length `[bit]`.
+    pub const fn takes_tag_bits(self, bits: u16) -> bool {
+        bits >= self.tag_bits_min() && bits <= self.tag_bits_max() && bits.is_multiple_of(self.tag_bits_step())
     }
 
     /// Whether every message under one key needs a nonce that no other one had.
@@ -228,6 +263,10 @@ mod tests {
         for algorithm in MacAlgorithm::ALL {
             assert!((8..=OUTPUT_LEN_MAX).contains(&algorithm.output_len()), "{algorithm}");
             assert!((1..=algorithm.tag_bits_max()).contains(&algorithm.tag_bits_min()), "{algorithm}");
+            assert!(
+                [algorithm.tag_bits_min(), algorithm.tag_bits_max()].map(|bits| algorithm.takes_tag_bits(bits))
+                    == [true; 2]
+            );
         }
     }
 }

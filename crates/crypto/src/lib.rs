@@ -6,8 +6,9 @@
 //!
 //! | for | look at | charged as |
 //! |---|---|---|
-//! | message authentication codes | [`MacAlgorithm`] (with how to add one), [`MacKey`] | the algorithm's name: `hmac-sha-256`, `cmac-aes-128` and so on |
+//! | message authentication codes | [`MacAlgorithm`] (with how to add one), [`MacKey`] | the algorithm's name: `hmac-sha-256`, `gmac-aes-128` and so on |
 //! | whole tags of AES-128-CMAC | [`symmetric::BlockMac`], [`symmetric::CmacAes128`] | `cmac-aes-128` |
+//! | tags of GMAC under nonces of 96 bits | [`symmetric::Gmac`] | `gmac-aes-128`, `gmac-aes-256` |
 //! | encryption | [`symmetric::Aes128Ctr`] | `aes-128-ctr` |
 //! | both at once, with keys of 128 or 256 bits | [`symmetric::AesGcm`] | `aes-128-gcm`, `aes-256-gcm` |
 //! | key derivation | [`kdf::derive`], [`Label`] | `hkdf-sha-256` |

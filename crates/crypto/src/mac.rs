@@ -22,7 +22,7 @@ impl TagLenError {
     /// [`TagLenError`] if it is outside.
     #[inline]
     pub const fn check(algorithm: MacAlgorithm, tag_len: usize) -> Result<(), Self> {
-        if 8 * tag_len < algorithm.tag_bits_min() as usize || tag_len > algorithm.output_len() {
+        if tag_len > algorithm.output_len() || !algorithm.takes_tag_bits(8 * tag_len as u16) {
             return Err(Self { found: tag_len, algorithm });
         }
         Ok(())

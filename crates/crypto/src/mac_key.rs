@@ -6,10 +6,11 @@ use hmac::block_api::HmacCore;
 use sha1::Sha1;
 use sha2::{Sha256, Sha512};
 use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     KeyLenError, MacAlgorithm, TagLenError, hmac_state,
-    symmetric::{BlockMac, CmacAes128, Key128},
+    symmetric::{BlockMac, CmacAes128, Gmac, Key128},
 };
 
 /// The key of a message authentication code, ready for use.
@@ -18,7 +19,7 @@ use crate::{
 /// of the full output.
 ///
 /// What is kept is not the key but what was made of it: for an HMAC the two hash states after the blocks `K xor ipad`
-/// and `K xor opad`, for a CMAC the round keys. They are as secret as the key: whoever has them can make tags.
+/// and `K xor opad`, for a CMAC or a GMAC the round keys; BLAKE3 has nothing to absorb before a message. They are as secret as the key: whoever has them can make tags.
 ///
 /// # Nonces
 /// `nonce` has to differ from message to message under one key for algorithms with [`MacAlgorithm::needs_nonce`]; to all
@@ -36,12 +37,18 @@ pub struct MacKey {
 }
 
 #[derive(Clone)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one for each stream, and without an allocator none can be boxed"
+)]
 enum State {
     HmacSha1(HmacCore<Sha1>),
     HmacSha256(HmacCore<Sha256>),
     HmacSha512(HmacCore<Sha512>),
     HmacSha3_256(hmac_state::Sha3Hmac),
     CmacAes128(CmacAes128),
+    Gmac(Gmac),
+    Blake3(Zeroizing<[u8; blake3::KEY_LEN]>),
 }
 
 impl MacKey {
@@ -58,6 +65,8 @@ impl MacKey {
             MacAlgorithm::HmacSha512 => State::HmacSha512(hmac_state::absorb(key)),
             MacAlgorithm::HmacSha3_256 => State::HmacSha3_256(hmac_state::Sha3Hmac::new(key)),
             MacAlgorithm::CmacAes128 => State::CmacAes128(CmacAes128::new(&Key128::from_slice(key).ok_or(other_len)?)),
+            MacAlgorithm::GmacAes128 | MacAlgorithm::GmacAes256 => State::Gmac(Gmac::new(key).ok_or(other_len)?),
+            MacAlgorithm::Blake3 => State::Blake3(Zeroizing::new(key.try_into().map_err(|_| other_len)?)),
         };
         Ok(Self { algorithm, state })
     }
@@ -69,13 +78,28 @@ impl MacKey {
 
     /// Hands the untruncated tag of the message to `use_tag`, from where the library put it.
     #[inline(always)]
-    fn with_full_tag<T>(&self, _nonce: u64, parts: &[&[u8]], use_tag: impl FnOnce(&[u8]) -> T) -> T {
+    fn with_full_tag<T>(&self, nonce: u64, parts: &[&[u8]], use_tag: impl FnOnce(&[u8]) -> T) -> T {
         match &self.state {
             State::HmacSha1(keyed) => use_tag(&hmac_state::finish(keyed, parts)),
             State::HmacSha256(keyed) => use_tag(&hmac_state::finish(keyed, parts)),
             State::HmacSha512(keyed) => use_tag(&hmac_state::finish(keyed, parts)),
             State::HmacSha3_256(keyed) => use_tag(&keyed.finish(parts)),
             State::CmacAes128(cipher) => use_tag(&cipher.tag(parts)),
+            State::Gmac(gmac) => {
+                // [SP 800-38D 8.2.1] A fixed field of 32 bits, which stands for the one sender that a key has, and a count.
+                let mut whole = [0; Gmac::NONCE_LEN];
+                whole[4..].copy_from_slice(&nonce.to_be_bytes());
+                use_tag(&gmac.tag(&whole, parts))
+            }
+            State::Blake3(key) => {
+                let mut hasher = blake3::Hasher::new_keyed(key);
+                for part in parts {
+                    hasher.update(part);
+                }
+                let tag = hasher.finalize();
+                hasher.zeroize();
+                use_tag(tag.as_bytes())
+            }
         }
     }
 

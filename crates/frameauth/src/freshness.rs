@@ -95,6 +95,11 @@ impl Freshness {
         matches!(self, Self::CycleCounter)
     }
 
+    /// Whether no value of a stream comes twice as long as its sender keeps its count, so that a MAC may take it for a nonce.
+    pub const fn is_nonce(self) -> bool {
+        !self.is_replayable() && !self.needs_clock()
+    }
+
     /// Whether receivers keep a window of the values just below the highest accepted.
     pub(crate) const fn has_window(self) -> bool {
         matches!(self, Self::Full | Self::Truncated { .. } | Self::CycleCounter)

@@ -37,7 +37,7 @@ impl Profile {
         freshness: Freshness,
         replay_window: u8,
     ) -> Result<Self, ProfileError> {
-        if tag_bits < mac.tag_bits_min() || tag_bits > mac.tag_bits_max() {
+        if !mac.takes_tag_bits(tag_bits) {
             return Err(ProfileError::TagBits { found: tag_bits, mac });
         }
         if let Err(error) = freshness.check() {
@@ -45,6 +45,9 @@ impl Profile {
         }
         if mac.needs_nonce() && freshness.is_replayable() {
             return Err(ProfileError::NonceWithoutFreshness { mac });
+        }
+        if mac.needs_nonce() && !freshness.is_nonce() {
+            return Err(ProfileError::NonceOfACluster { mac });
         }
         if replay_window == 0 || replay_window > REPLAY_WINDOW_MAX {
             return Err(ProfileError::ReplayWindow { found: replay_window });
@@ -103,7 +106,7 @@ impl Profile {
         } else if tag_bits > self.mac.tag_bits_max() as usize {
             Some(self.mac.tag_bits_max())
         } else {
-            Some(tag_bits as u16)
+            Some(tag_bits as u16 / self.mac.tag_bits_step() * self.mac.tag_bits_step())
         }
     }
 
@@ -136,7 +139,7 @@ impl fmt::Display for Profile {
 #[non_exhaustive]
 pub enum ProfileError {
     /// The tag is shorter than any is accepted, or longer than the algorithm gives.
-    #[error("a tag of {found} bits does not go with {mac}; write {} to {}", mac.tag_bits_min(), mac.tag_bits_max())]
+    #[error("a tag of {found} bits does not go with {mac}; write {} to {}{}", mac.tag_bits_min(), mac.tag_bits_max(), if mac.tag_bits_step() == 8 { " in whole bytes" } else { "" })]
     TagBits {
         /// What was asked for `[bit]`.
         found: u16,
@@ -184,6 +187,15 @@ pub enum ProfileError {
         /// Which algorithm.
         mac: MacAlgorithm,
     },
+    /// The algorithm needs a nonce, and the freshness value can come twice.
+    #[error(
+        "{mac} needs a nonce that never comes twice under a key, and the cycle counter begins anew when the cluster does; \
+         choose another freshness"
+    )]
+    NonceOfACluster {
+        /// Which algorithm.
+        mac: MacAlgorithm,
+    },
     /// The replay window cannot be kept.
     #[error("a replay window of {found} freshness values cannot be kept; write 1 to {REPLAY_WINDOW_MAX}")]
     ReplayWindow {
@@ -202,7 +214,8 @@ mod tests {
     fn accepts_every_tag_length_the_algorithm_gives_and_no_other() {
         for mac in MacAlgorithm::ALL {
             for tag_bits in (0..=1024).chain([u16::MAX]) {
-                let legal = (mac.tag_bits_min()..=mac.tag_bits_max()).contains(&tag_bits);
+                let legal = (mac.tag_bits_min()..=mac.tag_bits_max()).contains(&tag_bits)
+                    && (!mac.needs_nonce() || tag_bits % 8 == 0);
                 let expected = if legal { None } else { Some(ProfileError::TagBits { found: tag_bits, mac }) };
                 assert_eq!(Profile::new(mac, tag_bits, Freshness::Full, 1).err(), expected);
             }
@@ -233,6 +246,8 @@ mod tests {
         for mac in MacAlgorithm::ALL {
             let made = Profile::new(mac, mac.tag_bits_max(), Freshness::None, 1);
             assert_eq!(made.err(), mac.needs_nonce().then_some(ProfileError::NonceWithoutFreshness { mac }));
+            let made = Profile::new(mac, mac.tag_bits_max(), Freshness::CycleCounter, 1);
+            assert_eq!(made.err(), mac.needs_nonce().then_some(ProfileError::NonceOfACluster { mac }));
         }
     }
 

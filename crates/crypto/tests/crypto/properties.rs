@@ -1,5 +1,6 @@
 //! Our MACs against others that share no code with it, on inputs of proptest's choosing.
 
+use chronoseal_crypto::symmetric::{AesGcm, Gmac};
 use chronoseal_crypto::{MacAlgorithm, MacKey};
 use proptest::prelude::*;
 use sha3::{Digest, Sha3_256};
@@ -50,6 +51,17 @@ proptest! {
             full_tag(MacAlgorithm::HmacSha3_256, &key, &[&message]),
             textbook_hmac_sha3_256(&key, &message)
         );
+    }
+
+    #[test]
+    fn gmac_is_gcm_of_nothing(
+        key in prop::sample::select(&[16usize, 32][..]),
+        nonce in any::<[u8; 12]>(),
+        message in prop::collection::vec(any::<u8>(), 0..400),
+    ) {
+        let key = vec![9; key];
+        let sealed = AesGcm::new(&key).unwrap().seal(&nonce, &message, &mut []);
+        prop_assert_eq!(Gmac::new(&key).unwrap().tag(&nonce, &[&message]), sealed);
     }
 
     #[test]

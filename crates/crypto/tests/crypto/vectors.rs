@@ -1,5 +1,6 @@
 //! Vectors of the standards themselves: `tests/vectors/*.json`, each file with its source.
 
+use chronoseal_crypto::symmetric::Gmac;
 use chronoseal_crypto::{KeyLen, MacAlgorithm, MacKey};
 use serde::Deserialize;
 
@@ -89,4 +90,63 @@ fn nist_cavp_hmac_sha1_and_sha256() {
 #[test]
 fn nist_examples_hmac_sha3_256() {
     assert_eq!(run(include_str!("../vectors/nist_examples_hmac_sha3_256.json")), (4, 16, 32));
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GmacFile {
+    source: String,
+    cases: Vec<GmacCase>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GmacCase {
+    id: String,
+    key: String,
+    nonce: String,
+    msg: String,
+    tag: String,
+}
+
+#[test]
+fn nist_cavp_gmac() {
+    let file: GmacFile = serde_json::from_str(include_str!("../vectors/nist_cavp_gmac.json")).unwrap();
+    assert!(!file.source.is_empty());
+    for case in &file.cases {
+        let nonce = bytes(&case.nonce).try_into().unwrap();
+        let gmac = Gmac::new(&bytes(&case.key)).unwrap();
+        assert_eq!(gmac.tag(&nonce, &[&bytes(&case.msg)]).to_vec(), bytes(&case.tag), "{}", case.id);
+    }
+    // 75 cases of each length of keys, with messages of 0, 16, 20, 48 and 90 bytes.
+    assert_eq!(file.cases.len(), 150);
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Blake3File {
+    source: String,
+    key: String,
+    cases: Vec<Blake3Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Blake3Case {
+    input_len: usize,
+    tag: String,
+}
+
+#[test]
+fn blake3_team_keyed_hash() {
+    let file: Blake3File = serde_json::from_str(include_str!("../vectors/blake3_keyed.json")).unwrap();
+    assert!(!file.source.is_empty());
+    let mac = MacKey::new(MacAlgorithm::Blake3, &bytes(&file.key)).unwrap();
+    for case in &file.cases {
+        let message: Vec<u8> = (0..case.input_len).map(|at| (at % 251) as u8).collect();
+        let (front, rest) = message.split_at(case.input_len / 3);
+        assert!(mac.verify(0, &[front, rest], &bytes(&case.tag)), "{} bytes", case.input_len);
+    }
+    // From nothing to 100 KiB, at every border of a block, a chunk and the tree of chunks.
+    assert_eq!(file.cases.len(), 35);
 }

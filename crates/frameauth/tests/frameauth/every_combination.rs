@@ -41,11 +41,12 @@ fn profiles() -> Vec<Profile> {
         let (least, most) = (mac.tag_bits_min(), mac.tag_bits_max());
         // With tags of fewer bits a changed one would now and then pass by chance.
         let mut lens = [64, 65, 71, 100, most - 1, most].map(|bits| bits.clamp(least.max(64), most)).to_vec();
+        lens.retain(|bits| mac.takes_tag_bits(*bits));
         lens.dedup();
         for tag_bits in lens {
             profiles.extend(EVERY_FRESHNESS.iter().filter_map(|freshness| {
                 let made = Profile::new(mac, tag_bits, *freshness, 4);
-                assert_eq!(made.is_err(), mac.needs_nonce() && freshness.is_replayable(), "{made:?}");
+                assert_eq!(made.is_err(), mac.needs_nonce() && !freshness.is_nonce(), "{made:?}");
                 made.ok()
             }));
         }

@@ -293,7 +293,7 @@ impl Listener {
             return self.open_carried(carried, payload, slot_count, real_bytes);
         }
         let payload = match &mut self.opener {
-            Some(opener) if real_bytes => opener.open(payload, slot_count)?.payload,
+            Some(opener) if real_bytes => opener.open(payload, known_count(opener, slot_count))?.payload,
             _ => payload,
         };
         Ok(Opened { sequence: self.open_plain(payload)?, pdu: None, refused: None })
@@ -330,7 +330,7 @@ impl Listener {
         }
         if !carried.is_sealed {
             let payload = match &mut self.opener {
-                Some(opener) => opener.open(payload, slot_count)?.payload,
+                Some(opener) => opener.open(payload, known_count(opener, slot_count))?.payload,
                 None => payload,
             };
             let sequence = self.sequence(payload)?;
@@ -348,7 +348,7 @@ impl Listener {
         let (sequence, refused) = match &mut self.opener {
             Some(opener) if self.config.delivers => {
                 let sealed = pdu_of(payload, opener.profile().secured_len(carried.len))?;
-                match opener.open(&sealed, slot_count) {
+                match opener.open(&sealed, known_count(opener, slot_count)) {
                     // Anybody can write the header: from here on only the number under the tag counts.
                     Ok(opened) => (number_of(opened.payload), None),
                     Err(reason) => (sequence, Some(reason)),
@@ -368,4 +368,10 @@ impl Listener {
     fn pdu(&self, sequence: u64, bytes: Vec<u8>) -> Pdu {
         Pdu { stream: self.config.stream, sequence, bytes, mark: Mark::default() }
     }
+}
+
+/// What a receiver knows of the count that a frame was sealed with: that of its slot, unless its sender counts by itself.
+#[inline]
+fn known_count(opener: &Opener, slot_count: Option<u64>) -> Option<u64> {
+    slot_count.filter(|_| !opener.profile().mac().needs_nonce())
 }

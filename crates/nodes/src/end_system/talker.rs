@@ -89,8 +89,10 @@ impl Talker {
             }
             Protection::Secured { key: None, .. } | Protection::None { .. } => None,
         };
-        let seals_by_own_count =
-            sealer.as_ref().is_some_and(|sealer| matches!(sealer.profile().freshness(), Freshness::Rising { .. }));
+        // The count of slots begins anew when the cluster does, and no nonce may come twice.
+        let seals_by_own_count = sealer.as_ref().is_some_and(|sealer| {
+            matches!(sealer.profile().freshness(), Freshness::Rising { .. }) || sealer.profile().mac().needs_nonce()
+        });
         let header_len = match config.tag {
             None => HEADER_LEN,
             Some(_) if config.has_r_tag => REPLICATED_HEADER_LEN,

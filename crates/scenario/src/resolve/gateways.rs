@@ -1,7 +1,7 @@
 //! What gateways do beside forwarding: they start anew.
 
 use chronoseal_core::Duration;
-use chronoseal_plan::RebootPlan;
+use chronoseal_plan::{HopPlan, Plan, RebootPlan, StreamPlan};
 
 use crate::kinds::Context;
 use crate::limits::PERIOD_MIN;
@@ -31,5 +31,36 @@ impl Context<'_> {
             );
         }
         RebootPlan { at: spec.at.0.clamp(Duration::ZERO, duration), takes }
+    }
+
+    /// Refuses nonces that would come twice: a gateway that has started anew counts from the beginning under the same key.
+    pub(super) fn nonces_after_reboots(&mut self, plan: &Plan) {
+        for (i, node) in plan.nodes.iter().enumerate() {
+            if node.gateway.as_ref().is_none_or(|gateway| gateway.reboot.is_none()) {
+                continue;
+            }
+            let seals = |stream: &StreamPlan| {
+                let of_hop = |(place, hop): (usize, &HopPlan)| {
+                    let is_sealed = place == 0 || hop.protection.is_some();
+                    let mac = plan.protection_on(stream, hop).profile()?.mac();
+                    (is_sealed && hop.from.index() == i && mac.needs_nonce()).then_some(mac)
+                };
+                stream.hops.iter().enumerate().find_map(of_hop)
+            };
+            let found = plan.streams.iter().find_map(|stream| Some((stream, seals(stream)?)));
+            if let Some((stream, mac)) = found {
+                self.report(
+                    Code::BadFreshness,
+                    at!["nodes", i, "gateway", "reboot"],
+                    format!(
+                        "`{}` seals stream `{}` with {mac}, and would use its nonces again after the reboot",
+                        shortened(&node.name),
+                        shortened(&stream.name)
+                    ),
+                    "counts from the beginning",
+                    "protect the stream with another algorithm, such as `blake3`, or leave `reboot` out",
+                );
+            }
+        }
     }
 }

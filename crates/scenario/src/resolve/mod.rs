@@ -129,6 +129,7 @@ impl<'s> Context<'s> {
             kind.complete(&mut plan, *segment, table, self);
         }
         self.prices(&plan);
+        self.nonces_after_reboots(&plan);
         segments_of_kinds.iter().for_each(|(kind, segment, _)| kind.check_plan(&plan, *segment, self));
         plan.notes = std::mem::take(&mut self.notes);
         plan

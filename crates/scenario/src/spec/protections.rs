@@ -52,7 +52,8 @@ pub struct SizeOnlySpec {
 pub struct MacSpec {
     /// The algorithm.
     pub algorithm: AlgorithmSpec,
-    /// How much of its output is sent: from 4B with an HMAC and from 3B with a CMAC to its whole length, in bytes or bits.
+    /// How much of its output is sent, in bytes or bits: from 4B with an HMAC or BLAKE3, from 3B with a CMAC, from 12B and in whole bytes
+    /// with a GMAC, to its whole length.
     pub tag: Quantity<Bits>,
     /// How freshness travels.
     pub freshness: FreshnessSpec,

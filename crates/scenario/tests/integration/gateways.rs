@@ -60,3 +60,32 @@ fn frames_are_withheld_in_gateways_and_on_links() {
     ));
     assert_eq!((code, message.as_str()), (Code::MissingKey, "threat `forged door` has no `stream`"));
 }
+
+#[test]
+fn a_gateway_that_reboots_does_not_seal_with_nonces() {
+    let text = |mac: &str, reboot: &str| {
+        format!(
+            "schema_version = 2\nname = \"ways\"\nduration = \"1s\"\n\
+             [segments.one.ethernet]\nrate = \"100Mbit/s\"\ncluster_cycle = \"10ms\"\nguard_period = \"100us\"\n\
+             [segments.two.ethernet]\nrate = \"100Mbit/s\"\ncluster_cycle = \"10ms\"\nguard_period = \"100us\"\n\
+             [[protections]]\nname = \"sealed\"\nmac = {{ algorithm = \"{mac}\", tag = \"16B\", freshness = \"full\" }}\n\
+             [[nodes]]\nname = \"a\"\non = [\"one\"]\n[[nodes]]\nname = \"b\"\non = [\"two\"]\n\
+             [[nodes]]\nname = \"between\"\non = [\"one\", \"two\"]\ngateway = {{{reboot}}}\n\
+             [[streams]]\nname = \"speed\"\nfrom = \"a\"\nto = [\"b\"]\nperiod = \"10ms\"\nlength = \"20B\"\n\
+             protection = PROTECTION\none = {{ class = {{ best_effort = {{}} }} }}\ntwo = {{ class = {{ best_effort = {{}} }} }}\n"
+        )
+    };
+    const REBOOT: &str = " reboot = { at = \"500ms\", takes = \"100ms\" } ";
+    let hops = |text: String| text.replace("PROTECTION", "{ one = \"sealed\", two = \"sealed\" }");
+    let (code, _, message, help) = only_problem(&hops(text("gmac-aes-128", REBOOT)));
+    assert_eq!(code, Code::BadFreshness);
+    assert_eq!(
+        message,
+        "`between` seals stream `speed` with gmac-aes-128, and would use its nonces again after the reboot"
+    );
+    assert!(help.contains("blake3"), "{help}");
+    plan(&hops(text("gmac-aes-128", "")));
+    plan(&hops(text("blake3", REBOOT)));
+    // From end to end it seals nothing.
+    plan(&text("gmac-aes-128", REBOOT).replace("PROTECTION", "{ end_to_end = \"sealed\" }"));
+}

@@ -72,12 +72,17 @@ fn any_mac_goes_with_any_freshness_on_every_kind_of_segment() {
     ];
     for mac in MacAlgorithm::ALL {
         for (written, freshness) in freshness {
-            let table =
-                format!("mac = {{ algorithm = \"{mac}\", tag = \"8B\", freshness = {written}, replay_window = 3 }}");
+            if mac.needs_nonce() && !freshness.is_nonce() {
+                continue;
+            }
+            let tag_bits = mac.tag_bits_min().max(64);
+            let table = format!(
+                "mac = {{ algorithm = \"{mac}\", tag = \"{tag_bits}bit\", freshness = {written}, replay_window = 3 }}"
+            );
             for text in [sealed(&table), sealed_on_ethernet(&table)] {
                 let plan = plan(&text);
                 let (profile, key, identity) = secured(&plan, "sealed");
-                assert_eq!(profile, Profile::new(mac, 64, freshness, 3).expect("a legal profile"));
+                assert_eq!(profile, Profile::new(mac, tag_bits, freshness, 3).expect("a legal profile"));
                 assert!(matches!(key, KeySource::Shared(key) if mac.takes_key_len(key.expose().len())));
                 assert_eq!(identity, Identity::Name);
                 assert_eq!(plan.streams.iter().filter(|stream| stream.protection == ProtectionId(2)).count(), 1);
@@ -198,6 +203,41 @@ fn what_makes_no_profile_is_refused_where_it_is_written() {
             "\"1bit\"",
             "1bit of this freshness value cannot be sent",
             "write 2bit to 28bit",
+        ),
+        (
+            mac("gmac-aes-128", "8B", "\"full\""),
+            Code::TagLength,
+            "\"8B\"",
+            "a tag of 8B of gmac-aes-128 is for applications that limit messages and forgeries (NIST SP 800-38D, appendix C)",
+            "write 12B to 16B",
+        ),
+        (
+            mac("gmac-aes-256", "100bit", "\"full\""),
+            Code::TagLength,
+            "\"100bit\"",
+            "gmac-aes-256 has no tag of 100bit",
+            "write 12B to 16B",
+        ),
+        (
+            mac("gmac-aes-128", "12B", "\"none\""),
+            Code::FreshnessLength,
+            "\"none\"",
+            "gmac-aes-128 needs a nonce for each message and takes the freshness value for it",
+            "choose another freshness",
+        ),
+        (
+            mac("gmac-aes-128", "12B", "\"cycle-counter\""),
+            Code::FreshnessLength,
+            "\"cycle-counter\"",
+            "gmac-aes-128 needs a nonce that never comes twice under a key",
+            "choose another freshness",
+        ),
+        (
+            mac("gmac-aes-128", "12B", &format!("\"full\", key = \"{}\"", "5a".repeat(16))),
+            Code::BadKey,
+            &format!("\"{}\"", "5a".repeat(16)),
+            "a key of gmac-aes-128 cannot be written: senders count from the beginning in each run",
+            "leave `key` out",
         ),
         (
             mac("md5", "4B", "\"full\""),

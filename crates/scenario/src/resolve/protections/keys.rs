@@ -43,6 +43,19 @@ impl Context<'_> {
         };
         let path = at!["protections", i, "mac", "key"];
         if let Some(text) = written.filter(|text| !self.is_name_of_key(text)) {
+            if mac.needs_nonce() {
+                self.report(
+                    Code::BadKey,
+                    path,
+                    format!(
+                        "a key of {mac} cannot be written: senders count from the beginning in each run, so that its nonces would come \
+                         again under the same key"
+                    ),
+                    "one key for every run",
+                    "leave `key` out, or write the name of a key that nodes agree on",
+                );
+                return KeySource::Shared(self.drawn(MAC_KEYS + i as u64, len));
+            }
             match from_hex(text).filter(|key| mac.takes_key_len(key.expose().len())) {
                 Some(key) => return KeySource::Shared(key),
                 None => {

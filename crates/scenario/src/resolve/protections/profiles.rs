@@ -50,9 +50,20 @@ impl Context<'_> {
                 help,
             );
         } else if tag < least {
-            self.report(Code::TagLength, &at, format!("a tag of {tag} is guessed too soon"), "too short", help);
+            let message = match mac.needs_nonce() {
+                // Each forgery that passes tells of the key of the hash.
+                true => format!(
+                    "a tag of {tag} of {mac} is for applications that limit messages and forgeries (NIST SP 800-38D, appendix C), \
+                     and nothing on a network limits what a forger sends"
+                ),
+                false => format!("a tag of {tag} is guessed too soon"),
+            };
+            self.report(Code::TagLength, &at, message, "too short", help);
+        } else if !mac.takes_tag_bits(tag.0 as u16) {
+            self.report(Code::TagLength, &at, format!("{mac} has no tag of {tag}"), "not in whole bytes", help);
         }
-        tag.clamp(least, most).0 as u16
+        let tag_bits = tag.clamp(least, most).0 as u16;
+        tag_bits / mac.tag_bits_step() * mac.tag_bits_step()
     }
 
     fn no_profile(&mut self, place: &Place<'_>, written: FreshnessSpec, error: ProfileError) {
