@@ -248,6 +248,17 @@ pub struct Datagrams {
     pub sender: NodeId,
     /// Who is at the other end: all receivers, or the sender.
     pub peers: Vec<NodeId>,
+    /// If its messages are longer than a datagram: how they are cut into several.
+    pub parts: Option<Parts>,
+}
+
+/// How a message travels in several datagrams, behind a [part header](chronoseal_wire::part_header) each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Parts {
+    /// A message, its test-bed header included `[byte]`.
+    pub message_len: u32,
+    /// What of it is in each datagram but the last, behind the header `[byte]`.
+    pub data_len: u16,
 }
 
 /// One end of a connection that carries a stream to one of its receivers.

@@ -66,7 +66,9 @@ use chronoseal_nodes::{AnyNode, Gateway, GatewayConfig, PaceConfig, RecordedSign
 use chronoseal_plan::{AttackPlace, Facet, PayloadPlan, Plan, SegmentId, StreamPlan};
 
 pub use self::error::BuildError;
-pub use self::kind::{Connection, Datagrams, Describe, Description, Kind, LiveHome, LiveLink, OwnProtection, Sockets};
+pub use self::kind::{
+    Connection, Datagrams, Describe, Description, Kind, LiveHome, LiveLink, OwnProtection, Parts, Sockets,
+};
 pub use self::kinds::{KindTable, Kinds, MissingRow, PrepareError};
 pub use self::segment_time::SegmentTime;
 pub use self::wire::{Gates, Wire};

@@ -32,6 +32,18 @@ pub enum ProtectionError {
     /// Trip and reset counters need a master that tells them.
     #[error("a station on Ethernet hears no master of trip and reset counters; choose another freshness")]
     TripResetOnEthernet,
+    /// The cycle counter needs slots.
+    #[error(
+        "a lossy link has no slots that both ends count; choose another freshness than `{}`",
+        Freshness::CycleCounter
+    )]
+    CycleCounterOnLink,
+    /// Trip and reset counters need a master that tells them.
+    #[error("a station on a lossy link hears no master of trip and reset counters; choose another freshness")]
+    TripResetOnLink,
+    /// The group key needs an agent that comes to it.
+    #[error("a station on a lossy link has no group key; give the stream a key of its own")]
+    GroupKeyOnLink,
     /// The group key needs an agent that comes to it.
     #[error("a station on Ethernet has no group key; give the stream a key of its own")]
     GroupKeyOnEthernet,
@@ -77,6 +89,22 @@ impl Protection {
         }
     }
 
+    /// Whether a station on a lossy link can do it.
+    ///
+    /// # Errors
+    /// [`ProtectionError`], the first reason why not.
+    pub fn check_on_link(&self) -> Result<(), ProtectionError> {
+        let Self::Secured { profile, key, .. } = self else { return Ok(()) };
+        if profile.freshness().needs_clock() {
+            return Err(ProtectionError::CycleCounterOnLink);
+        }
+        if profile.freshness().needs_master() {
+            return Err(ProtectionError::TripResetOnLink);
+        }
+        let key = key.as_ref().ok_or(ProtectionError::GroupKeyOnLink)?;
+        Ok(KeyLenError::check(profile.mac(), key.expose().len())?)
+    }
+
     /// Whether a station of a time-triggered Ethernet can do it.
     ///
     /// # Errors
@@ -110,19 +138,35 @@ mod tests {
         let secoc_1 = secoc::profile_1(FreshnessFormat::Counter { len: 8 }).expect("8 bits can be sent");
         let short = KeyLenError { found: 16, algorithm: MacAlgorithm::CmacAes128 };
         let long = KeyLenError { found: 64, ..short };
-        for (protection, on_can, on_ethernet) in [
-            (Protection::NONE, Ok(()), Ok(())),
-            (Protection::None { padding: 24 }, Ok(()), Ok(())),
-            (secured(hmac(Freshness::Full), Some(64)), Ok(()), Ok(())),
-            (secured(hmac(Freshness::None), Some(16)), Ok(()), Ok(())),
-            (secured(secoc_1, Some(16)), Ok(()), Ok(())),
-            (secured(hmac(Freshness::CycleCounter), Some(64)), Err(ProtectionError::CycleCounterOnCan), Ok(())),
-            (secured(secoc::profile_3(), Some(16)), Ok(()), Err(ProtectionError::TripResetOnEthernet)),
-            (secured(hmac(Freshness::Full), None), Ok(()), Err(ProtectionError::GroupKeyOnEthernet)),
-            (secured(secoc_1, Some(64)), Err(long.into()), Err(long.into())),
+        for (protection, on_can, on_ethernet, on_link) in [
+            (Protection::NONE, Ok(()), Ok(()), Ok(())),
+            (Protection::None { padding: 24 }, Ok(()), Ok(()), Ok(())),
+            (secured(hmac(Freshness::Full), Some(64)), Ok(()), Ok(()), Ok(())),
+            (secured(hmac(Freshness::None), Some(16)), Ok(()), Ok(()), Ok(())),
+            (secured(secoc_1, Some(16)), Ok(()), Ok(()), Ok(())),
+            (
+                secured(hmac(Freshness::CycleCounter), Some(64)),
+                Err(ProtectionError::CycleCounterOnCan),
+                Ok(()),
+                Err(ProtectionError::CycleCounterOnLink),
+            ),
+            (
+                secured(secoc::profile_3(), Some(16)),
+                Ok(()),
+                Err(ProtectionError::TripResetOnEthernet),
+                Err(ProtectionError::TripResetOnLink),
+            ),
+            (
+                secured(hmac(Freshness::Full), None),
+                Ok(()),
+                Err(ProtectionError::GroupKeyOnEthernet),
+                Err(ProtectionError::GroupKeyOnLink),
+            ),
+            (secured(secoc_1, Some(64)), Err(long.into()), Err(long.into()), Err(long.into())),
         ] {
             assert_eq!(protection.check_on_can(), on_can, "{protection:?}");
             assert_eq!(protection.check_on_ethernet(), on_ethernet, "{protection:?}");
+            assert_eq!(protection.check_on_link(), on_link, "{protection:?}");
         }
     }
 

@@ -4,6 +4,9 @@ use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::link::LinkLaws;
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 use chronoseal_wire::ipv4::{self, Cut};
+use chronoseal_wire::part_header::PartHeader;
+use chronoseal_wire::test_bed_header::TestBedHeader;
+use chronoseal_wire::udp;
 
 use crate::{HopPlan, Plan, SegmentId, StreamPlan};
 
@@ -74,8 +77,11 @@ impl LinkTransport {
 pub struct LinkHop {
     /// What carries its messages.
     pub transport: LinkTransport,
-    /// How its datagrams are cut, their header included.
+    /// How its messages are cut into packets, with all that stands behind the header of IPv4 in each.
     pub cut: Cut,
+    /// Of messages that are longer than a datagram: how what is behind their test-bed header is cut, each part a datagram in a packet
+    /// of its own.
+    pub parts: Option<Cut>,
     /// A receiver waits for the rest of a message so long.
     pub timeout: Duration,
 }
@@ -111,6 +117,29 @@ impl<'p> Link<'p> {
     /// What all packets of a message take at the rate of their sender.
     pub fn sending_time(self, hop: &LinkHop) -> Duration {
         self.segment.sending_time(hop.cut)
+    }
+}
+
+impl LinkHop {
+    /// Of a stream in datagrams whose messages have so many bytes, their protection included, on a segment.
+    pub fn in_datagrams(message_len: usize, segment: &LinkSegment, timeout: Duration) -> Self {
+        let transport = LinkTransport::Udp;
+        if message_len <= udp::DATA_LEN_MAX {
+            return Self {
+                transport,
+                cut: Cut::new(udp::HEADER_LEN + message_len, segment.mtu as usize),
+                parts: None,
+                timeout,
+            };
+        }
+        let headers = udp::HEADER_LEN + PartHeader::LEN;
+        let fragment_len = (segment.mtu as usize - ipv4::HEADER_LEN - headers).max(1);
+        let parts = Cut { datagram_len: message_len - TestBedHeader::LEN, fragment_len };
+        let cut = Cut {
+            datagram_len: parts.datagram_len + parts.fragments() * headers,
+            fragment_len: fragment_len + headers,
+        };
+        Self { transport, cut, parts: Some(parts), timeout }
     }
 }
 

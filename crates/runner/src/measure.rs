@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_catalog::{BuildError, BuildOptions, Connection, Kinds, LiveHome, LiveLink, Prepared, Sockets};
+use chronoseal_catalog::{
+    BuildError, BuildOptions, Connection, Datagrams, Kinds, LiveHome, LiveLink, Prepared, Sockets,
+};
 use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm, StreamId};
 use chronoseal_media::medium::Attachment;
 use chronoseal_plan::{AttackPlace, Fidelity, LinkTransport, Plan, SegmentId};
@@ -11,7 +13,8 @@ use chronoseal_results::{Direction, Engine, Fact, FrameRow, ProgramMeta, RunRows
 use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
 use chronoseal_testbed::{
     AgentCommand, AgentConfig, ConnectionEnd, ConnectionFact, FactoryError, Home, LiveConfig, LiveError, LiveOutcome,
-    NoTransports, Placement, PortLink, Program, ProgramEnd, ProgramStream, SocketLink, Transport, Transports,
+    NoTransports, PartedStream, Parts, Placement, PortLink, Program, ProgramEnd, ProgramStream, SocketLink, Transport,
+    Transports,
 };
 use chronoseal_wire::{udp, virtual_link};
 use serde::de::DeserializeOwned;
@@ -365,12 +368,14 @@ impl<'p> Carriers<'p> {
             let neighbour = |node| (virtual_link::station_ip(node), virtual_link::station_address(node).0);
             PortLink::Socket(SocketLink {
                 address,
-                groups: heard.map(|end| virtual_link::stream_ip(end.stream)).collect(),
+                groups: heard.clone().map(|end| virtual_link::stream_ip(end.stream)).collect(),
                 port: udp::PORT_TEST_BED,
                 mtu,
                 hardware: virtual_link::station_address(node).0,
                 neighbours: on_it.map(neighbour).collect(),
                 connections: connections.iter().map(end).collect(),
+                parted: datagrams.iter().filter(|end| end.sends).filter_map(parted_stream).collect(),
+                parted_len_max: heard.filter_map(|end| Some(end.parts?.message_len)).max().unwrap_or(0),
             })
         };
         match (kind.live_link(), &self.interface) {
@@ -380,6 +385,16 @@ impl<'p> Carriers<'p> {
             (LiveLink::Bus, Some(interface)) => PortLink::CanInterface(interface.clone()),
         }
     }
+}
+
+/// A stream that leaves in several datagrams a message.
+fn parted_stream(end: &Datagrams) -> Option<PartedStream> {
+    Some(PartedStream { stream: end.stream.0, group: virtual_link::stream_ip(end.stream), parts: parts(end)? })
+}
+
+/// How the messages of a stream are cut, if they travel in several datagrams.
+pub(crate) fn parts(end: &Datagrams) -> Option<Parts> {
+    end.parts.map(|parts| Parts { message_len: parts.message_len, data_len: parts.data_len })
 }
 
 /// The end of a connection whose other end is at an address.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_catalog::{BuildError, Datagrams, LiveLink, Prepared};
 use chronoseal_core::{Duration, NodeId, SimTime, StreamId};
-use chronoseal_plan::{DeadlineKind, Fidelity, Plan, SegmentId};
+use chronoseal_plan::{DeadlineKind, Fidelity, Plan, SegmentId, StreamPlan};
 use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
 use chronoseal_results::{Engine, Fact, HostMeta, RunMeta, UnmeasuredMeta};
 use chronoseal_testbed::{
@@ -15,7 +15,7 @@ use chronoseal_testbed::{
 use chronoseal_wire::{udp, virtual_link};
 use serde::Serialize;
 
-use crate::measure::{agents, connection_end, node_config, secured_stream, settle};
+use crate::measure::{agents, connection_end, node_config, parts, secured_stream, settle};
 use crate::traffic::PlanTraffic;
 use crate::{MeasureError, Run, describe, facts, overloads};
 
@@ -78,6 +78,14 @@ pub fn stations(prepared: &Prepared<'_>) -> Result<Vec<NodeId>, MeasureError> {
     }
     if !plan.attackers.is_empty() {
         return not("the scenario has an attacker".to_owned());
+    }
+    let needs_nonce =
+        |stream: &&StreamPlan| plan.protection_of(stream).profile().is_some_and(|p| p.mac().needs_nonce());
+    if let Some(stream) = plan.streams.iter().find(needs_nonce) {
+        return not(format!(
+            "stream {} is sealed with nonces, which come again under the same key with every run, and others may hear them",
+            stream.name
+        ));
     }
     if let Some(node) = plan.node_ids().find(|node| prepared.attachments(*node).len() > 1) {
         return not(format!("node {} is on several segments", plan.node_name(node)));
@@ -156,7 +164,8 @@ fn host_link(
     address: &dyn Fn(&NodeId) -> [u8; 4],
 ) -> PortLink {
     let sockets = prepared.kind(segment).sockets(prepared, segment, node);
-    let datagram = |Datagrams { stream, sends, sender, peers }: &Datagrams| DatagramEnd {
+    let datagram = |end @ Datagrams { stream, sends, sender, peers, .. }: &Datagrams| DatagramEnd {
+        parts: parts(end),
         stream: stream.0,
         sends: *sends,
         group: virtual_link::stream_ip(*stream),

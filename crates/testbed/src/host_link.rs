@@ -8,12 +8,15 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd};
 
+use chronoseal_wire::ethernet::HEADER_LEN;
+use chronoseal_wire::part_header::PartHeader;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::connection::channel::Channel;
 use crate::connection::{self, ConnectionEnd, Connections};
+use crate::parts::{PartSender, Parts};
 use crate::socket::{self, Datagram, HEADERS_LEN, MESSAGE_LEN_MAX};
 use crate::sys::Received;
 
@@ -46,6 +49,8 @@ pub struct DatagramEnd {
     pub station: [u8; 4],
     /// The hosts at the other end: all receivers, or the one sender.
     pub peers: Vec<[u8; 4]>,
+    /// If its messages travel in several datagrams: how they are cut.
+    pub parts: Option<Parts>,
 }
 
 /// Sockets on an address of the host.
@@ -53,6 +58,7 @@ pub(crate) struct HostPort {
     socket: Socket,
     link: HostLink,
     connections: Option<Connections>,
+    parts: PartSender,
     strangers: u64,
 }
 
@@ -62,7 +68,8 @@ impl HostPort {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
         socket.set_nonblocking(true)?;
         socket.bind(&SocketAddrV4::new(Ipv4Addr::from(link.address), link.port).into())?;
-        socket::prepare(&socket)?;
+        let parted = link.datagrams.iter().filter_map(|end| end.parts).map(|parts| parts.message_len);
+        socket::prepare(&socket, parted.max().unwrap_or(0))?;
         let connections = match &link.connections[..] {
             [] => None,
             ends => Some(Connections::open(ends, channels)?),
@@ -70,7 +77,7 @@ impl HostPort {
         if let Some(connections) = &connections {
             connections.watch(&socket)?;
         }
-        Ok(Self { socket, link: link.clone(), connections, strangers: 0 })
+        Ok(Self { socket, link: link.clone(), connections, parts: PartSender::default(), strangers: 0 })
     }
 
     /// Its connections, if it has any.
@@ -85,7 +92,17 @@ impl HostPort {
 
     /// The longest frame that its node gives or gets `[byte]`.
     pub(crate) fn frame_len_max(&self) -> usize {
-        self.connections.as_ref().map_or(0, Connections::frame_len_max).max(MESSAGE_LEN_MAX)
+        let parted = self.link.datagrams.iter().filter_map(|end| end.parts);
+        let parted = parted.map(|parts| HEADER_LEN + parts.message_len as usize).max();
+        self.connections.as_ref().map_or(0, Connections::frame_len_max).max(MESSAGE_LEN_MAX).max(parted.unwrap_or(0))
+    }
+
+    /// The end of a stream whose messages leave in several datagrams, and how they are cut.
+    fn parted(&self, frame: &[u8]) -> Option<(&DatagramEnd, Parts)> {
+        let message = frame.get(HEADER_LEN..).filter(|_| connection::is_message(frame))?;
+        let stream = TestBedHeader::parse(message).ok()?.stream.0;
+        let end = self.link.datagrams.iter().find(|end| end.sends && end.stream == stream)?;
+        Some((end, end.parts?))
     }
 
     /// Datagrams that came and belong to no stream of this run, or came from a host that does not send it.
@@ -98,19 +115,27 @@ impl HostPort {
     /// # Errors
     /// If the kernel takes none of them.
     pub(crate) fn send(&mut self, frame: &[u8]) -> io::Result<()> {
+        let port = self.link.port;
+        let to_all = |peers: &[[u8; 4]], send: &mut dyn FnMut(SocketAddrV4) -> io::Result<()>| {
+            let mut sent = Err(io::ErrorKind::NotConnected.into());
+            for peer in peers {
+                let one = send(SocketAddrV4::new(Ipv4Addr::from(*peer), port));
+                sent = if sent.is_ok() { sent } else { one };
+            }
+            sent
+        };
+        if let Some((end, parts)) = self.parted(frame) {
+            let peers = end.peers.clone();
+            let (sender, socket) = (&mut self.parts, &self.socket);
+            return to_all(&peers, &mut |to| sender.send(socket, to, &frame[HEADER_LEN..], parts));
+        }
         if let Some(connections) = self.connections.as_mut().filter(|_| connection::is_message(frame)) {
             return connections.send(frame);
         }
         let (packet, data) = socket::message(frame).ok_or(io::ErrorKind::InvalidInput)?;
         let is_its = |end: &&DatagramEnd| end.sends && end.group == packet.destination;
         let end = self.link.datagrams.iter().find(is_its).ok_or(io::ErrorKind::InvalidInput)?;
-        let mut sent = Err(io::ErrorKind::NotConnected.into());
-        for peer in &end.peers {
-            let to = SocketAddrV4::new(Ipv4Addr::from(*peer), self.link.port);
-            let one = self.socket.send_to(data, &to.into()).map(|_| ());
-            sent = if sent.is_ok() { sent } else { one };
-        }
-        sent
+        to_all(&end.peers, &mut |to| self.socket.send_to(data, &to.into()).map(|_| ()))
     }
 
     /// The next message as a frame, or `None` if there is none yet. Only datagrams come with the kernel's receive time.
@@ -141,7 +166,7 @@ impl HostPort {
 
     /// The stream that a datagram is of, if its sender's host sent it.
     fn end_of(&self, source: [u8; 4], data: &[u8]) -> Option<&DatagramEnd> {
-        let stream = TestBedHeader::parse(data).ok()?.stream.0;
+        let stream = PartHeader::parse(data).ok()?.stream.0;
         let ends = self.link.datagrams.iter();
         ends.filter(|end| !end.sends && end.stream == stream).find(|end| end.peers.contains(&source))
     }
@@ -156,7 +181,6 @@ impl AsFd for HostPort {
 #[cfg(test)]
 mod tests {
     use chronoseal_core::StreamId;
-    use chronoseal_wire::ethernet::HEADER_LEN;
     use chronoseal_wire::ipv4::Packet;
 
     use super::*;
@@ -168,7 +192,7 @@ mod tests {
 
     fn port(own: u8, other: u8, sends: bool) -> HostPort {
         let peers = vec![[127, 0, 0, other]];
-        let datagrams = vec![DatagramEnd { stream: 3, sends, group: GROUP, station: STATION, peers }];
+        let datagrams = vec![DatagramEnd { stream: 3, sends, group: GROUP, station: STATION, peers, parts: None }];
         let link = HostLink { address: [127, 0, 0, own], port: PORT, datagrams, connections: Vec::new() };
         HostPort::open(&link, Vec::new()).expect("the loopback interface has every such address")
     }

@@ -226,6 +226,8 @@ impl EventRecord {
         match EventKind::from_code(self.1) {
             // What a gateway throws away of what it holds is another frame than the one it just got.
             Some(EventKind::Discarded(DiscardReason::Superseded)) => 0,
+            // So is a message that has waited too long for the rest of it.
+            Some(EventKind::Discarded(DiscardReason::FrameMissing)) => 0,
             Some(EventKind::Discarded(DiscardReason::QueueFull)) => 2,
             Some(EventKind::Discarded(_)) => 4,
             Some(EventKind::Delivered | EventKind::Relayed) => 3,

@@ -8,12 +8,14 @@ use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
+use chronoseal_core::StreamId;
 use chronoseal_wire::ethernet::{HEADER_LEN, Header, MacAddress, TypeOrLength};
 use chronoseal_wire::ipv4::{self, ETHERTYPE_IPV4, PROTOCOL_UDP, Packet};
+use chronoseal_wire::part_header::PartHeader;
 use chronoseal_wire::tcp::{self, PROTOCOL_TCP};
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::udp;
-use nix::sys::socket::sockopt::{Ipv4PacketInfo, ReceiveTimestampns};
+use nix::sys::socket::sockopt::{Ipv4PacketInfo, RcvBufForce, ReceiveTimestampns, SndBufForce};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, setsockopt};
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -21,6 +23,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::connection::channel::Channel;
 use crate::connection::{self, ConnectionEnd, Connections};
 use crate::log::hash_of;
+use crate::parts::{self, PartSender, PartedStream};
 use crate::sys::Received;
 
 /// Longest message with its headers `[byte]`: what a datagram over IPv4 can be.
@@ -30,7 +33,9 @@ pub(crate) const MESSAGE_LEN_MAX: usize = HEADER_LEN + ipv4::TOTAL_LEN_MAX;
 pub(crate) const HEADERS_LEN: usize = HEADER_LEN + ipv4::HEADER_LEN + udp::HEADER_LEN;
 
 /// Asked for; the kernel may grant less without a privilege.
-const RECEIVE_BUFFER: usize = 8 << 20;
+const BUFFER: usize = 8 << 20;
+/// The same for one that holds a message in parts and what the kernel keeps beside each of them `[byte]`.
+const BUFFER_MAX: usize = 64 << 20;
 
 /// A port whose node speaks UDP through the kernel.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
@@ -49,6 +54,10 @@ pub struct SocketLink {
     pub neighbours: Vec<([u8; 4], [u8; 6])>,
     /// The connections that end here.
     pub connections: Vec<ConnectionEnd>,
+    /// The streams that leave here in several datagrams a message.
+    pub parted: Vec<PartedStream>,
+    /// The longest message that comes in several datagrams, or 0 `[byte]`.
+    pub parted_len_max: u32,
 }
 
 /// A UDP socket on an interface, and the connections that end there.
@@ -56,6 +65,8 @@ pub(crate) struct SocketPort {
     socket: Socket,
     port: u16,
     connections: Option<Connections>,
+    parted: Vec<PartedStream>,
+    parts: PartSender,
 }
 
 impl SocketPort {
@@ -70,7 +81,7 @@ impl SocketPort {
         for group in &link.groups {
             socket.join_multicast_v4(&Ipv4Addr::from(*group), &own)?;
         }
-        prepare(&socket)?;
+        prepare(&socket, link.parted_len_max)?;
         let connections = match &link.connections[..] {
             [] => None,
             ends => Some(Connections::open(ends, channels)?),
@@ -78,7 +89,8 @@ impl SocketPort {
         if let Some(connections) = &connections {
             connections.watch(&socket)?;
         }
-        Ok(Self { socket, port: link.port, connections })
+        let (parted, parts) = (link.parted.clone(), PartSender::default());
+        Ok(Self { socket, port: link.port, connections, parted, parts })
     }
 
     /// Its connections, if it has any.
@@ -93,11 +105,33 @@ impl SocketPort {
 
     /// The longest frame that its node gives or gets `[byte]`.
     pub(crate) fn frame_len_max(&self) -> usize {
-        self.connections.as_ref().map_or(0, Connections::frame_len_max).max(MESSAGE_LEN_MAX)
+        let parted = self.parted.iter().map(|stream| HEADER_LEN + stream.parts.message_len as usize).max();
+        self.connections.as_ref().map_or(0, Connections::frame_len_max).max(MESSAGE_LEN_MAX).max(parted.unwrap_or(0))
+    }
+
+    /// The stream of a message that leaves in several datagrams.
+    fn parted(&self, frame: &[u8]) -> Option<&PartedStream> {
+        let message = frame.get(HEADER_LEN..).filter(|_| connection::is_message(frame))?;
+        parts::stream_of(message, &self.parted)
+    }
+
+    /// By what a message is known that its node gives or gets in parts, as the emulator knows it by its first packet.
+    pub(crate) fn parted_identity(&self, frame: &[u8]) -> Option<u64> {
+        if let Some(stream) = self.parted(frame) {
+            let header = TestBedHeader::parse(&frame[HEADER_LEN..]).ok()?;
+            return Some(identity(stream.group, header.stream, header.sequence));
+        }
+        let packet = packet(frame)?;
+        let header = PartHeader::parse(packet.data.get(udp::HEADER_LEN..)?).ok()?;
+        (!header.is_whole()).then(|| identity(packet.destination, header.stream, header.sequence))
     }
 
     /// Sends the message in a frame.
     pub(crate) fn send(&mut self, frame: &[u8]) -> io::Result<()> {
+        if let Some(PartedStream { group, parts, .. }) = self.parted(frame).copied() {
+            let to = SocketAddrV4::new(Ipv4Addr::from(group), self.port);
+            return self.parts.send(&self.socket, to, &frame[HEADER_LEN..], parts);
+        }
         if let Some(connections) = self.connections.as_mut().filter(|_| connection::is_message(frame)) {
             return connections.send(frame);
         }
@@ -126,11 +160,16 @@ impl SocketPort {
     }
 }
 
-/// Gives a socket room, and has the kernel say when and where each datagram came in.
-pub(crate) fn prepare(socket: &Socket) -> io::Result<()> {
-    // The kernel grants more than its limit to root only; what finds no room is lost, and missed.
-    let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
-    let _ = socket.set_send_buffer_size(RECEIVE_BUFFER);
+/// Gives a socket room, also for messages of so many bytes in parts, and has the kernel say when and where each datagram came in.
+pub(crate) fn prepare(socket: &Socket, parted_len: u32) -> io::Result<()> {
+    let room = (3 * parted_len as usize).clamp(BUFFER, BUFFER_MAX);
+    // The kernel grants more than its limit to root of a network namespace only; what finds no room is lost, and missed.
+    if setsockopt(socket, RcvBufForce, &room).is_err() {
+        let _ = socket.set_recv_buffer_size(room);
+    }
+    if setsockopt(socket, SndBufForce, &BUFFER).is_err() {
+        let _ = socket.set_send_buffer_size(BUFFER);
+    }
     setsockopt(socket, ReceiveTimestampns, &true)?;
     setsockopt(socket, Ipv4PacketInfo, &true)?;
     Ok(())
@@ -229,13 +268,22 @@ pub(crate) fn piece(frame: &[u8]) -> Piece {
     if packet.offset > 0 {
         return Piece::Rest;
     }
-    let front = packet.data.get(udp::HEADER_LEN..udp::HEADER_LEN + TestBedHeader::LEN);
-    front.map_or(Piece::Other, |front| {
-        let mut identity = [0; 4 + TestBedHeader::LEN];
-        identity[..4].copy_from_slice(&packet.destination);
-        identity[4..].copy_from_slice(front);
-        Piece::First { identity: hash_of(&identity), is_whole: packet.is_whole() }
+    let header = packet.data.get(udp::HEADER_LEN..).and_then(|data| PartHeader::parse(data).ok());
+    header.map_or(Piece::Other, |PartHeader { stream, part, more, sequence }| match part {
+        0 => Piece::First {
+            identity: identity(packet.destination, stream, sequence),
+            is_whole: packet.is_whole() && !more,
+        },
+        _ => Piece::Rest,
     })
+}
+
+/// By what a message is known to all who see a piece of it.
+fn identity(group: ipv4::Address, stream: StreamId, sequence: u32) -> u64 {
+    let mut identity = [0; 4 + TestBedHeader::LEN];
+    identity[..4].copy_from_slice(&group);
+    TestBedHeader { stream, sequence }.emit(&mut identity[4..]);
+    hash_of(&identity)
 }
 
 /// True for what the kernel sends by itself where it is in a group (IGMP, RFC 3376): nobody on a link is meant by it.
@@ -247,8 +295,6 @@ pub(crate) fn is_membership(frame: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use chronoseal_core::StreamId;
-
     use super::*;
 
     #[test]
@@ -270,6 +316,14 @@ mod tests {
         header.emit((1480, 1480), true, &mut first[HEADER_LEN..]);
         assert_eq!(piece(&first), Piece::Rest);
         assert_eq!(piece(&[0; 60]), Piece::Other);
+        // Of a message in several datagrams the first stands for it, and the others are the rest.
+        let mut part = |part, more| {
+            PartHeader { stream: StreamId(1), part, more, sequence: 7 }.emit(&mut written[HEADERS_LEN..]);
+            piece(&written)
+        };
+        assert_eq!(part(0, true), Piece::First { identity, is_whole: false });
+        assert_eq!([part(1, true), part(2, false)], [Piece::Rest, Piece::Rest]);
+        part(0, false);
         let (packet, data) = message(&written).expect("a message");
         assert_eq!((packet.destination, data.len()), ([239, 192, 0, 1], 3000));
         assert!(!is_membership(&written));

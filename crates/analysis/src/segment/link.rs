@@ -5,6 +5,7 @@ use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_plan::{HopPlan, LINK, Link, LinkHop, LinkTransport, Plan, SegmentId, StreamPlan};
 
 use super::demand::{Load, Periodic};
+use super::processor::mac_work;
 use super::{Arrivals, HopBound, LinkLoad, SegmentBounds, Share, Why, without_bound};
 
 /// What messages take at most on a link whose delay has an end and which loses nothing: all that can be in their sender's queue, and
@@ -17,13 +18,13 @@ impl SegmentBounds for LinkBounds {
         LINK
     }
 
-    fn authentication(&self, _: &Plan, _: StreamId, _: &HopPlan) -> Option<Work> {
-        // Nobody seals or opens messages there.
-        None
+    fn authentication(&self, plan: &Plan, stream: StreamId, hop: &HopPlan) -> Option<Work> {
+        // A message is sealed as a whole.
+        mac_work(plan, stream, hop, stream.0, plan.streams[stream.index()].length)
     }
 
     fn gives_up_after(&self, _: &StreamPlan, hop: &HopPlan) -> Option<(Duration, Duration)> {
-        let LinkHop { transport, cut, timeout } = hop.facet.get()?;
+        let LinkHop { transport, cut, timeout, .. } = hop.facet.get()?;
         (*transport == LinkTransport::Udp && cut.fragments() > 1).then_some((*timeout, Duration::ZERO))
     }
 

@@ -3,7 +3,7 @@
 use chronoseal_core::{MessagePart, NodeId, SimTime, StreamId};
 use chronoseal_plan::Link;
 use chronoseal_wire::ipv4::{Address, PROTOCOL_UDP, Packet};
-use chronoseal_wire::test_bed_header::TestBedHeader;
+use chronoseal_wire::part_header::PartHeader;
 use chronoseal_wire::{tcp, udp, virtual_link};
 
 use crate::{Describe, Description};
@@ -33,6 +33,12 @@ fn packet(bytes: &[u8]) -> Option<Packet<'_>> {
     Packet::in_frame(bytes).and_then(Result::ok).filter(is_datagram)
 }
 
+/// What a datagram begins with, in its first packet.
+fn header(packet: &Packet<'_>) -> Option<PartHeader> {
+    let is_first = packet.offset == 0;
+    PartHeader::parse(packet.data.get(udp::HEADER_LEN..).filter(|_| is_first)?).ok()
+}
+
 /// The stream of a frame that is part of a connection.
 fn connected(bytes: &[u8]) -> Option<StreamId> {
     tcp::stream_of(&Packet::in_frame(bytes).and_then(Result::ok)?)
@@ -46,7 +52,11 @@ impl Describe for Describer {
 
     fn part(&self, bytes: &[u8]) -> MessagePart {
         match packet(bytes) {
-            Some(packet) if packet.is_whole() => MessagePart::Whole,
+            Some(packet) if packet.is_whole() => match self.known(&packet).and_then(|_| header(&packet)) {
+                Some(header) if header.part > 0 => MessagePart::Continues,
+                Some(header) if header.more => MessagePart::Begins,
+                _ => MessagePart::Whole,
+            },
             Some(packet) if packet.offset == 0 => MessagePart::Begins,
             Some(_) => MessagePart::Continues,
             // Messages on a connection have ends of their own.
@@ -62,8 +72,7 @@ impl Describe for Describer {
     fn describe(&self, bytes: &[u8], sent_at: SimTime) -> Description {
         let packet = packet(bytes);
         let known = packet.as_ref().and_then(|packet| self.known(packet));
-        let front = packet.filter(|packet| packet.offset == 0).and_then(|packet| packet.data.get(udp::HEADER_LEN..));
-        let sequence = front.and_then(|data| TestBedHeader::parse(data).ok()).map(|header| header.sequence.into());
+        let sequence = packet.as_ref().and_then(header).map(|header| header.sequence.into());
         Description {
             stream: known.map(|(stream, _)| stream).or_else(|| connected(bytes)).unwrap_or(StreamId::NONE),
             sequence,

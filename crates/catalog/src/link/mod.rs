@@ -10,11 +10,12 @@ use chronoseal_nodes::gateway::Stack;
 use chronoseal_nodes::udp_station::{Framing, UdpListener, UdpStation, UdpStationConfig, UdpTalker};
 use chronoseal_plan::{Facet, HopPlan, LINK, Link, LinkHop, LinkSegment, LinkTransport, Plan, SegmentId};
 use chronoseal_wire::ipv4::Cut;
+use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link;
 
 use crate::{
-    BuildError, BuildOptions, Connection, Datagrams, Describe, Kind, LiveLink, OwnProtection, Prepared, Sockets, fill,
-    pace,
+    BuildError, BuildOptions, Connection, Datagrams, Describe, Kind, LiveLink, OwnProtection, Parts, Prepared, Sockets,
+    fill, pace, protection,
 };
 
 /// LINKTYPE_ETHERNET.
@@ -38,30 +39,42 @@ fn view_of<'p>(prepared: &Prepared<'p>, segment: SegmentId) -> Link<'p> {
 fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConfig, BuildError> {
     let mut config = UdpStationConfig { node, talkers: Vec::new(), listeners: Vec::new() };
     for (id, stream, hop, facet) in view.streams() {
-        let framing = match facet.transport {
-            LinkTransport::Udp if is_whole => Framing::Datagram(Cut { fragment_len: usize::MAX, ..facet.cut }),
-            LinkTransport::Udp if view.segment.mtu > SIMULATED_MTU_MAX => {
+        // In what its sender gives messages, and its receivers get them.
+        let (given, got) = match (facet.transport, facet.parts) {
+            (LinkTransport::Udp, None) if is_whole => {
+                let whole = Framing::Datagram(Cut { fragment_len: usize::MAX, ..facet.cut });
+                (whole, whole)
+            }
+            // The socket cuts what it is given, and nobody but the station puts it together.
+            (LinkTransport::Udp, Some(parts)) if is_whole => (Framing::Message, Framing::Parts(parts)),
+            (LinkTransport::Udp, _) if view.segment.mtu > SIMULATED_MTU_MAX => {
                 return Err(BuildError::LongPackets(stream.name.clone()));
             }
-            LinkTransport::Udp => Framing::Datagram(facet.cut),
-            LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic if is_whole => Framing::Message,
-            over @ (LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic) => {
+            (LinkTransport::Udp, None) => (Framing::Datagram(facet.cut), Framing::Datagram(facet.cut)),
+            (LinkTransport::Udp, Some(parts)) => (Framing::Parts(parts), Framing::Parts(parts)),
+            (LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic, _) if is_whole => {
+                (Framing::Message, Framing::Message)
+            }
+            (over @ (LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic), _) => {
                 return Err(BuildError::OnlyLive { stream: stream.name.clone(), over: over.title() });
             }
             // Its programs send and receive them.
-            LinkTransport::Program => continue,
+            (LinkTransport::Program, _) => continue,
         };
+        let protection = || protection::on_hop(view.plan, id, hop, id.0);
         if hop.from == node {
             config.talkers.push(UdpTalker {
                 stream: id,
                 phase: stream.offset.unwrap_or_default(),
                 pace: pace(view.plan, stream),
-                framing,
+                framing: given,
                 fill: fill(view.plan, id, stream.length as usize),
+                protection: protection(),
             });
         }
         if hop.to.contains(&node) {
-            config.listeners.push(UdpListener { stream: id, sender: hop.from, framing, timeout: facet.timeout });
+            let (sender, timeout) = (hop.from, facet.timeout);
+            config.listeners.push(UdpListener { stream: id, sender, framing: got, timeout, protection: protection() });
         }
     }
     Ok(config)
@@ -73,7 +86,8 @@ fn connections(view: Link<'_>, node: NodeId) -> Vec<Connection> {
     connected
         .flat_map(|(stream, plan, hop, facet)| {
             let over = facet.transport;
-            let end = move |peer, sends| Connection { stream, over, peer, sends, message_len: plan.length };
+            let message_len = plan.length + view.plan.protection_on(plan, hop).overhead_bytes();
+            let end = move |peer, sends| Connection { stream, over, peer, sends, message_len };
             let sends = hop.to.iter().filter(move |_| hop.from == node).map(move |peer| end(*peer, true));
             let gets = hop.to.iter().filter(move |to| **to == node).map(move |_| end(hop.from, false));
             sends.chain(gets)
@@ -85,8 +99,12 @@ fn connections(view: Link<'_>, node: NodeId) -> Vec<Connection> {
 fn datagrams(view: Link<'_>, node: NodeId) -> Vec<Datagrams> {
     let of_datagrams = view.streams().filter(|(.., facet)| facet.transport == LinkTransport::Udp);
     of_datagrams
-        .flat_map(|(stream, _, hop, _)| {
-            let end = |sends, peers| Datagrams { stream, sends, sender: hop.from, peers };
+        .flat_map(|(stream, _, hop, facet)| {
+            let parts = facet.parts.map(|cut| Parts {
+                message_len: (TestBedHeader::LEN + cut.datagram_len) as u32,
+                data_len: cut.fragment_len as u16,
+            });
+            let end = move |sends, peers| Datagrams { stream, sends, sender: hop.from, peers, parts };
             let sends = (hop.from == node).then(|| end(true, hop.to.clone()));
             let gets = hop.to.contains(&node).then(|| end(false, vec![hop.from]));
             sends.into_iter().chain(gets)
@@ -141,7 +159,7 @@ impl Kind for LinkKind {
             return Err(BuildError::Program(plan.name.clone()));
         }
         let config = config(view, node, options.whole_messages)?;
-        Ok(Box::new(UdpStation::new(config)))
+        Ok(Box::new(UdpStation::new(config)?))
     }
 
     fn stack(

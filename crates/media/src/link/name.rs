@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use chronoseal_core::StreamId;
 use chronoseal_wire::ipv4::{self, Address, PROTOCOL_UDP, Packet};
-use chronoseal_wire::test_bed_header::TestBedHeader;
+use chronoseal_wire::part_header::PartHeader;
 use chronoseal_wire::udp;
 
 /// What a packet is called by chance: the same name, the same draw.
@@ -14,7 +14,7 @@ pub struct Name {
     pub stream: StreamId,
     /// Which message of the stream; of what says nothing, how many came before.
     pub sequence: u64,
-    /// Where in the message it begins, in units of 8 bytes.
+    /// Where in the message it begins, in units of 8 bytes; of a message in several datagrams, which of them it is.
     pub fragment: u16,
 }
 
@@ -66,6 +66,6 @@ fn message(packet: &Packet<'_>) -> Option<Name> {
     if u16::from_be_bytes([d0, d1]) != udp::PORT_TEST_BED {
         return None;
     }
-    let header = TestBedHeader::parse(packet.data.get(udp::HEADER_LEN..)?).ok()?;
-    Some(Name { stream: header.stream, sequence: header.sequence.into(), fragment: 0 })
+    let header = PartHeader::parse(packet.data.get(udp::HEADER_LEN..)?).ok()?;
+    Some(Name { stream: header.stream, sequence: header.sequence.into(), fragment: header.part })
 }

@@ -1,7 +1,8 @@
-//! Datagrams in fragments put together again, several at once and in any order, and messages that were there before.
+//! Messages in pieces put together again, several at once and in any order, and messages that were there before.
 //!
-//! Both ends know how a message is cut, so nothing has to be believed of a fragment but where it belongs, and none can overlap another
-//! (RFC 1858, RFC 5722): one that is cut in another way changes nothing.
+//! Pieces are fragments of IPv4, or datagrams with a part of a message each. Both ends know how a message is cut, so nothing has to
+//! be believed of a piece but where it belongs, and none can overlap another (RFC 1858, RFC 5722): one that is cut in another way
+//! changes nothing.
 
 use std::collections::VecDeque;
 
@@ -10,34 +11,69 @@ use chronoseal_wire::ipv4::{Cut, Packet};
 
 /// Messages of one stream that are put together at once; the oldest is given up for one more.
 const MESSAGES_MAX: usize = 256;
-/// Identifications of whole messages that are remembered, so that a copy of a fragment that comes late begins nothing.
+/// What they have together at most, or two of them if those are longer `[byte]`.
+const BYTES_MAX: usize = 64 << 20;
+/// Whole messages that are remembered, so that a copy of a piece that comes late begins nothing.
 const WHOLE_MAX: usize = 256;
 
 /// The receiver's end of one stream.
 #[derive(Clone, Debug)]
 pub(super) struct Collector {
     cut: Cut,
+    /// Of what goes before the pieces `[byte]`.
+    front_len: usize,
     timeout: Duration,
+    messages_max: usize,
     /// In the order in which they began.
     active: VecDeque<Active>,
-    whole: VecDeque<u16>,
+    whole: VecDeque<u32>,
 }
 
 /// A message of which not all is there.
 #[derive(Clone, Debug)]
 struct Active {
-    identification: u16,
+    number: u32,
     bytes: Vec<u8>,
-    /// Which fragments are there.
+    /// Which pieces are there.
     has: Vec<bool>,
+    missing: usize,
+    is_intact: bool,
     deadline: LocalTime,
 }
 
-/// What a packet did.
+/// A piece of a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece<'a> {
+    /// The same for all pieces of a message.
+    pub(super) number: u32,
+    /// Where its data begin in what is cut `[byte]`.
+    pub(super) offset: usize,
+    /// True unless it is the last.
+    pub(super) more: bool,
+    pub(super) data: &'a [u8],
+    /// What all of the message begins with, as long as the collector was told.
+    pub(super) front: &'a [u8],
+    /// False if its own checksum does not fit.
+    pub(super) is_intact: bool,
+}
+
+impl<'a> From<&Packet<'a>> for Piece<'a> {
+    fn from(packet: &Packet<'a>) -> Self {
+        let Packet { identification, offset, more_fragments, data, .. } = *packet;
+        Self { number: identification.into(), offset, more: more_fragments, data, front: &[], is_intact: true }
+    }
+}
+
+/// What a piece did.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Collected {
-    /// Its message is there.
-    Whole(Vec<u8>),
+    /// Its message is there; it is worth nothing if a piece of it was altered.
+    Whole {
+        /// With the front.
+        bytes: Vec<u8>,
+        /// Every piece was.
+        is_intact: bool,
+    },
     /// Its message waits for others.
     Waits,
     /// It was there before.
@@ -45,8 +81,10 @@ pub(super) enum Collected {
 }
 
 impl Collector {
-    pub(super) fn new(cut: Cut, timeout: Duration) -> Self {
-        Self { cut, timeout, active: VecDeque::new(), whole: VecDeque::new() }
+    /// Of messages that are cut so, behind `front_len` bytes that each of their pieces repeats.
+    pub(super) fn new(cut: Cut, front_len: usize, timeout: Duration) -> Self {
+        let messages_max = (BYTES_MAX / (front_len + cut.datagram_len).max(1)).clamp(2, MESSAGES_MAX);
+        Self { cut, front_len, timeout, messages_max, active: VecDeque::new(), whole: VecDeque::new() }
     }
 
     /// When the oldest message is given up; `None` if there is none.
@@ -54,50 +92,60 @@ impl Collector {
         self.active.front().map(|active| active.deadline)
     }
 
-    /// The first packet of the oldest message if that has waited too long, or nothing if it has not come; `None` if none has.
+    /// The beginning of the oldest message if that has waited too long, or nothing if its first piece has not come; `None` if none
+    /// has.
     pub(super) fn give_up(&mut self, now: LocalTime) -> Option<Option<Vec<u8>>> {
-        let is_over = |active: &Active| active.deadline <= now || self.active.len() > MESSAGES_MAX;
+        let is_over = |active: &Active| active.deadline <= now || self.active.len() > self.messages_max;
         self.active.front().filter(|active| is_over(active))?;
         let active = self.active.pop_front()?;
         Some(active.has[0].then_some(active.bytes))
     }
 
-    /// Takes a packet of the stream.
-    pub(super) fn take(&mut self, now: LocalTime, packet: &Packet<'_>) -> Result<Collected, DiscardReason> {
-        let len = self.cut.len_at(packet.offset);
-        if len == 0 || packet.data.len() != len || packet.more_fragments == self.cut.is_last(packet.offset) {
+    /// Takes a piece of a message of the stream.
+    pub(super) fn take(&mut self, now: LocalTime, piece: &Piece<'_>) -> Result<Collected, DiscardReason> {
+        let Piece { number, offset, data, front, is_intact, .. } = *piece;
+        let len = self.cut.len_at(offset);
+        if len == 0 || data.len() != len || piece.more == self.cut.is_last(offset) || front.len() != self.front_len {
             return Err(DiscardReason::Malformed);
         }
-        if packet.is_whole() {
-            return Ok(Collected::Whole(packet.data.to_vec()));
+        if self.cut.fragments() == 1 {
+            return Ok(Collected::Whole { bytes: [front, data].concat(), is_intact });
         }
-        if self.whole.contains(&packet.identification) {
+        if self.whole.contains(&number) {
             return Ok(Collected::Nothing);
         }
-        let known = self.active.iter().position(|active| active.identification == packet.identification);
+        let known = self.active.iter().position(|active| active.number == number);
         let place = known.unwrap_or_else(|| {
+            let mut bytes = vec![0; self.front_len + self.cut.datagram_len];
+            bytes[..front.len()].copy_from_slice(front);
+            let missing = self.cut.fragments();
+            let deadline = now + self.timeout;
             self.active.push_back(Active {
-                identification: packet.identification,
-                bytes: vec![0; self.cut.datagram_len],
-                has: vec![false; self.cut.fragments()],
-                deadline: now + self.timeout,
+                number,
+                bytes,
+                has: vec![false; missing],
+                missing,
+                is_intact: true,
+                deadline,
             });
             self.active.len() - 1
         });
         let active = &mut self.active[place];
-        let fragment = packet.offset / self.cut.fragment_len;
-        if std::mem::replace(&mut active.has[fragment], true) {
+        if std::mem::replace(&mut active.has[offset / self.cut.fragment_len], true) {
             return Ok(Collected::Nothing);
         }
-        active.bytes[packet.offset..packet.offset + len].copy_from_slice(packet.data);
-        if !active.has.iter().all(|has| *has) {
+        active.bytes[self.front_len + offset..][..len].copy_from_slice(data);
+        active.is_intact &= is_intact;
+        active.missing -= 1;
+        if active.missing > 0 {
             return Ok(Collected::Waits);
         }
         if self.whole.len() == WHOLE_MAX {
             self.whole.pop_front();
         }
-        self.whole.push_back(packet.identification);
-        Ok(self.active.remove(place).map_or(Collected::Nothing, |active| Collected::Whole(active.bytes)))
+        self.whole.push_back(number);
+        let whole = self.active.remove(place);
+        Ok(whole.map_or(Collected::Nothing, |Active { bytes, is_intact, .. }| Collected::Whole { bytes, is_intact }))
     }
 }
 
@@ -119,6 +167,12 @@ impl Default for Seen {
 }
 
 impl Seen {
+    /// True if a message was there before, or is too old to be told apart from one.
+    pub(super) fn has(&self, sequence: u64) -> bool {
+        let width = WINDOW as u64;
+        sequence < self.next && (sequence + width < self.next || self.window[(sequence % width) as usize])
+    }
+
     /// Notes a message. False if it was there before.
     pub(super) fn take(&mut self, sequence: u64) -> bool {
         let width = WINDOW as u64;

@@ -1,28 +1,33 @@
 //! A station that sends and receives messages as UDP datagrams over IPv4 (RFC 768, RFC 791), as a program with a socket does: in a
 //! live run the host's own kernel does what stands here.
 //!
-//! A message is a datagram, cut into fragments where it is longer than a packet. Packets may overtake each other, come twice or not
-//! at all, so a receiver puts several messages together at once, takes their fragments in any order, and reports a message
-//! that it has had already instead of delivering it again.
+//! A message is a datagram, cut into fragments where it is longer than a packet; one that is longer than a datagram is cut into parts,
+//! each a datagram in a packet of its own ([`Framing::Parts`]). Packets may overtake each other, come twice or not at all, so a receiver
+//! puts several messages together at once, takes their pieces in any order, and reports a message that it has had already
+//! instead of delivering it again. A message is sealed as a whole and opened when all of it is there.
 //!
 //! Messages of other streams go over connections, which are the kernel's and live only ([`Framing::Message`]): the station gives and gets
 //! each as one frame of its own EtherType, whatever its length.
 
 mod collect;
+mod listen;
+mod talk;
 
 use std::collections::VecDeque;
 
 use chronoseal_core::{
     Command, DiscardReason, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, NodeId, Output,
-    PortId, Priority, StreamId, Transmit,
+    PortId, Priority, StreamId, Transmit, Work,
 };
-use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, Header, TypeOrLength};
-use chronoseal_wire::ipv4::{self, Cut, ETHERTYPE_IPV4, PROTOCOL_UDP, Packet};
+use chronoseal_wire::ethernet::HEADER_LEN;
+use chronoseal_wire::ipv4::{Cut, Packet};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::{udp, virtual_link};
 
-use self::collect::{Collected, Collector, Seen};
-use crate::pace::{Pace, PaceConfig};
+use self::listen::{Listener, Taken, Whole};
+use self::talk::Talker;
+use crate::pace::PaceConfig;
+use crate::protection::{Protection, ProtectionError};
 
 /// The one port of a station.
 const PORT: PortId = PortId(0);
@@ -49,12 +54,14 @@ pub struct UdpTalker {
     pub pace: PaceConfig,
     /// In what its messages travel.
     pub framing: Framing,
-    /// What every message carries behind the number of stream and message.
+    /// As long as a message before it is protected; what it carries behind the number of stream and message.
     pub fill: Vec<u8>,
+    /// How its messages are protected.
+    pub protection: Protection,
 }
 
 /// A stream that a station receives.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct UdpListener {
     /// Which.
     pub stream: StreamId,
@@ -64,6 +71,8 @@ pub struct UdpListener {
     pub framing: Framing,
     /// A message of which so long after its first packet not all have come is given up.
     pub timeout: Duration,
+    /// How its messages are protected.
+    pub protection: Protection,
 }
 
 /// In what messages travel.
@@ -71,6 +80,9 @@ pub struct UdpListener {
 pub enum Framing {
     /// In datagrams of UDP that are cut so, their header included.
     Datagram(Cut),
+    /// In datagrams with a part each, in a packet of its own behind a [part header](chronoseal_wire::part_header): what is behind the
+    /// test-bed header of the message, its protection included, is cut so.
+    Parts(Cut),
     /// Each in one frame, behind a header of Ethernet with [`ETHERTYPE_BEST_EFFORT`]: what carries it keeps its ends and its order.
     Message,
 }
@@ -86,176 +98,130 @@ pub struct UdpStation {
     base: NodeBase<VecDeque<Event>>,
     talkers: Vec<Talker>,
     listeners: Vec<Listener>,
+    /// What has to be computed, in its order.
+    jobs: VecDeque<Job>,
+    /// The driver was told of the first of them.
+    is_told: bool,
     is_running: bool,
 }
 
-struct Talker {
-    config: UdpTalker,
-    pace: Pace,
-    /// When its next message is due.
-    due: LocalTime,
-    sequence: u64,
-    /// The datagram or message that is being sent, and where its next fragment begins; behind its end if all of it has left.
-    datagram: Vec<u8>,
-    next: usize,
-}
-
-struct Listener {
-    config: UdpListener,
-    /// Of datagrams.
-    collector: Option<Collector>,
-    seen: Seen,
+/// Something to compute.
+enum Job {
+    /// The next message of a talker is sealed.
+    Seal(usize),
+    /// A message is opened for a listener: what stands in these bytes from so many on.
+    Open(usize, Vec<u8>, usize),
 }
 
 impl UdpStation {
     /// A station that has not started.
-    pub fn new(config: UdpStationConfig) -> Self {
-        let talker = |config: UdpTalker| Talker {
-            pace: Pace::new(config.pace, config.stream.0),
-            due: LocalTime::ZERO,
-            sequence: 0,
-            next: config.len(),
-            datagram: vec![0; config.len()],
-            config,
-        };
-        let listener = |config: UdpListener| Listener {
-            collector: match config.framing {
-                Framing::Datagram(cut) => Some(Collector::new(cut, config.timeout)),
-                Framing::Message => None,
-            },
-            seen: Seen::default(),
-            config,
-        };
-        Self {
+    ///
+    /// # Errors
+    /// [`ProtectionError`] if a stream is protected in a way that it cannot.
+    pub fn new(config: UdpStationConfig) -> Result<Self, ProtectionError> {
+        Ok(Self {
             node: config.node,
             base: NodeBase::new(PORT.0..PORT.0 + 1),
-            talkers: config.talkers.into_iter().map(talker).collect(),
-            listeners: config.listeners.into_iter().map(listener).collect(),
+            talkers: config.talkers.into_iter().map(Talker::new).collect::<Result<_, _>>()?,
+            listeners: config.listeners.into_iter().map(Listener::new).collect::<Result<_, _>>()?,
+            jobs: VecDeque::new(),
+            is_told: false,
             is_running: false,
-        }
+        })
     }
 
     /// The next packet, if one is due: the rest of a message that has begun goes before all others.
     fn send(&mut self, now: LocalTime, buffer: &mut [u8]) -> Option<Output> {
-        let has_begun = |talker: &Talker| talker.next < talker.datagram.len();
-        let index = self.talkers.iter().position(has_begun).or_else(|| {
-            let earliest = self.talkers.iter().enumerate().min_by_key(|(index, talker)| (talker.due, *index));
-            let (index, _) = earliest.filter(|(_, talker)| talker.due <= now)?;
-            self.begin(now, index);
-            Some(index)
-        })?;
-        let talker = &mut self.talkers[index];
-        let Framing::Datagram(cut) = talker.config.framing else {
-            let len = talker.write_message(self.node, buffer);
-            return Some(Output::Transmit(Transmit {
-                port: PORT,
-                priority: Priority(0),
-                launch_at: now,
-                len,
-                token: None,
-            }));
-        };
-        let (offset, len) = (talker.next, cut.len_at(talker.next));
-        talker.next += len;
-        let identification = (talker.sequence - 1) as u16;
-        let data = &talker.datagram[offset..offset + len];
-        let ends = ends(self.node, talker.config.stream);
-        let packet =
-            ipv4::Header { source: ends.source, destination: ends.destination, identification, protocol: PROTOCOL_UDP };
-        let header = Header {
-            destination: virtual_link::stream_address(talker.config.stream),
-            source: virtual_link::station_address(self.node),
-            type_or_length: TypeOrLength::EtherType(ETHERTYPE_IPV4),
-        };
-        let len = write(header, packet, (offset, !cut.is_last(offset)), data, buffer);
+        let index = self.talkers.iter().position(Talker::has_begun)?;
+        let len = self.talkers[index].write(self.node, buffer);
         Some(Output::Transmit(Transmit { port: PORT, priority: Priority(0), launch_at: now, len, token: None }))
     }
 
-    /// Makes the next message of a talker, and reports that it is sent.
-    fn begin(&mut self, now: LocalTime, index: usize) {
-        let node = self.node;
-        let talker = &mut self.talkers[index];
-        let stream = talker.config.stream;
-        let (due, sequence) = (talker.due, talker.sequence);
-        talker.due = due + talker.pace.step();
-        talker.sequence += 1;
-        let is_datagram = matches!(talker.config.framing, Framing::Datagram(_));
-        let message = &mut talker.datagram[if is_datagram { udp::HEADER_LEN } else { 0 }..];
-        TestBedHeader { stream, sequence: sequence as u32 }.emit(message);
-        let filled = talker.config.fill.len().min(message.len() - TestBedHeader::LEN);
-        message[TestBedHeader::LEN..TestBedHeader::LEN + filled].copy_from_slice(&talker.config.fill[..filled]);
-        if is_datagram {
-            udp::emit(&mut talker.datagram);
-            udp::fill_checksum(&mut talker.datagram, ends(node, stream));
+    /// Begins with the next message that is due, or with sealing it. False if none is.
+    fn begin(&mut self, now: LocalTime) -> bool {
+        let earliest = self.talkers.iter().enumerate().min_by_key(|(index, talker)| (talker.due, *index));
+        let Some((index, talker)) = earliest.filter(|(_, talker)| talker.due <= now) else { return false };
+        match talker.work() {
+            Some(_) => self.jobs.push_back(Job::Seal(index)),
+            None => {
+                let event = self.talkers[index].begin(now, self.node);
+                self.base.push(event);
+            }
         }
-        talker.next = 0;
-        self.base.push(Event { value: (now - due).as_ps(), ..Event::of(EventKind::Sent, stream, sequence) });
+        true
     }
 
     /// A bad packet is an event with a reason; it never stops a station.
     fn receive(&mut self, rx_at: LocalTime, bytes: &[u8]) {
-        let (stream, taken) = match self.take(rx_at, bytes) {
-            Ok((stream, taken)) => (stream, Ok(taken)),
-            Err((stream, reason)) => (stream, Err(reason)),
+        let (index, taken) = match self.take(rx_at, bytes) {
+            Ok((index, taken)) => (index, taken),
+            Err((stream, reason)) => return self.base.push(Event::of(EventKind::Discarded(reason), stream, 0)),
         };
-        let tell = |base: &mut NodeBase<VecDeque<Event>>, kind, sequence| base.push(Event::of(kind, stream, sequence));
-        match taken {
-            Err(reason) => tell(&mut self.base, EventKind::Discarded(reason), 0),
-            Ok(Taken { began, whole }) => {
-                if let Some(sequence) = began {
-                    tell(&mut self.base, EventKind::TransferBegan, sequence);
-                }
-                match whole {
-                    Some(Ok(sequence)) => tell(&mut self.base, EventKind::Delivered, sequence),
-                    Some(Err((sequence, reason))) => tell(&mut self.base, EventKind::Discarded(reason), sequence),
-                    None => {}
-                }
-            }
+        if let Some(sequence) = taken.began {
+            self.base.push(Event::of(EventKind::TransferBegan, self.listeners[index].config.stream, sequence));
+        }
+        match taken.whole {
+            Some(Whole::Judged(judged)) => self.tell(index, judged),
+            Some(Whole::Sealed(bytes, from)) => self.jobs.push_back(Job::Open(index, bytes, from)),
+            None => {}
         }
     }
 
-    fn take(&mut self, rx_at: LocalTime, bytes: &[u8]) -> Result<(StreamId, Taken), (StreamId, DiscardReason)> {
+    fn tell(&mut self, listener: usize, judged: Result<u64, (u64, DiscardReason)>) {
+        let (kind, sequence) = match judged {
+            Ok(sequence) => (EventKind::Delivered, sequence),
+            Err((sequence, reason)) => (EventKind::Discarded(reason), sequence),
+        };
+        self.base.push(Event::of(kind, self.listeners[listener].config.stream, sequence));
+    }
+
+    /// What a frame did to which listener.
+    fn take(&mut self, rx_at: LocalTime, bytes: &[u8]) -> Result<(usize, Taken), (StreamId, DiscardReason)> {
         let of_none = |reason| (StreamId::NONE, reason);
         if let Some(message) = message(bytes) {
-            return self.take_message(message);
+            let stream = TestBedHeader::parse(message).map_err(|error| of_none(error.into()))?.stream;
+            let is_its =
+                |listener: &Listener| listener.config.stream == stream && listener.config.framing == Framing::Message;
+            let index = self.listeners.iter().position(is_its).ok_or(of_none(DiscardReason::UnknownStream))?;
+            return Ok((index, self.listeners[index].take_message(message)));
         }
         let packet = Packet::in_frame(bytes).ok_or(of_none(DiscardReason::UnknownStream))?;
         let packet = packet.map_err(|error| of_none(error.into()))?;
-        let is_its = |listener: &&mut Listener| {
-            ends(listener.config.sender, listener.config.stream)
-                == udp::Ends { source: packet.source, destination: packet.destination }
-                && packet.protocol == PROTOCOL_UDP
-        };
-        let listener = self.listeners.iter_mut().find(is_its).ok_or(of_none(DiscardReason::UnknownStream))?;
-        let stream = listener.config.stream;
-        let collector = listener.collector.as_mut().ok_or((stream, DiscardReason::UnknownStream))?;
-        let collected = collector.take(rx_at, &packet).map_err(|reason| (stream, reason))?;
-        let began = (packet.offset == 0 && packet.more_fragments && collected != Collected::Nothing)
-            .then(|| number(packet.data))
-            .flatten();
-        let whole = match collected {
-            Collected::Whole(datagram) => Some(listener.open(&datagram)),
-            Collected::Waits | Collected::Nothing => None,
-        };
-        Ok((stream, Taken { began, whole }))
+        let found = self.listeners.iter().position(|listener| listener.is_its(&packet));
+        let index = found.ok_or(of_none(DiscardReason::UnknownStream))?;
+        let listener = &mut self.listeners[index];
+        let taken = listener.take(rx_at, &packet).map_err(|reason| (listener.config.stream, reason))?;
+        Ok((index, taken))
     }
 
-    /// A message that came whole over a connection.
-    fn take_message(&mut self, message: &[u8]) -> Result<(StreamId, Taken), (StreamId, DiscardReason)> {
-        let header = TestBedHeader::parse(message).map_err(|error| (StreamId::NONE, error.into()))?;
-        let is_its = |listener: &&mut Listener| {
-            listener.config.stream == header.stream && listener.config.framing == Framing::Message
-        };
-        let listener = self.listeners.iter_mut().find(is_its).ok_or((StreamId::NONE, DiscardReason::UnknownStream))?;
-        Ok((header.stream, Taken { began: None, whole: Some(listener.number(header.sequence.into())) }))
+    /// What the first job takes, if that is known; `None` if there is no job.
+    fn work(&self) -> Option<Option<Work>> {
+        Some(match self.jobs.front()? {
+            Job::Seal(talker) => self.talkers[*talker].work(),
+            Job::Open(listener, bytes, from) => self.listeners[*listener].work(bytes.len() - from),
+        })
+    }
+
+    /// Does the first job.
+    fn compute(&mut self, now: LocalTime) {
+        self.is_told = false;
+        match self.jobs.pop_front() {
+            Some(Job::Seal(talker)) => {
+                let event = self.talkers[talker].begin(now, self.node);
+                self.base.push(event);
+            }
+            Some(Job::Open(listener, bytes, from)) => {
+                let opened = self.listeners[listener].open(&bytes[from..]);
+                self.tell(listener, opened);
+            }
+            None => {}
+        }
     }
 
     /// Gives up what has waited too long. False if nothing has.
     fn give_up(&mut self, now: LocalTime) -> bool {
-        let overdue = self.listeners.iter_mut().find_map(|listener| {
-            let first = listener.collector.as_mut()?.give_up(now)?;
-            Some((listener.config.stream, first.as_deref().and_then(number)))
-        });
+        let overdue =
+            self.listeners.iter_mut().find_map(|listener| Some((listener.config.stream, listener.give_up(now)?)));
         // Of one whose first packet has not come nobody can say which it is; what lost that has told of it.
         if let Some((stream, Some(sequence))) = overdue {
             self.base.push(Event::of(EventKind::Discarded(DiscardReason::FrameMissing), stream, sequence));
@@ -264,91 +230,10 @@ impl UdpStation {
     }
 }
 
-/// What a packet did.
-struct Taken {
-    /// It is the first of several of this message.
-    began: Option<u64>,
-    /// It completes a message, which is delivered or not.
-    whole: Option<Result<u64, (u64, DiscardReason)>>,
-}
-
-impl Listener {
-    /// The number of a datagram that is all there, or why it is not delivered.
-    fn open(&mut self, datagram: &[u8]) -> Result<u64, (u64, DiscardReason)> {
-        let UdpListener { sender, stream, .. } = self.config;
-        let claimed = number(datagram).unwrap_or_default();
-        let data = udp::parse(datagram, ends(sender, stream), true).map_err(|error| (claimed, error.into()))?;
-        let header = TestBedHeader::parse(data).map_err(|error| (claimed, error.into()))?;
-        let sequence = u64::from(header.sequence);
-        if header.stream != stream {
-            return Err((sequence, DiscardReason::UnknownStream));
-        }
-        self.number(sequence)
-    }
-
-    /// The number of a message if it is the first of that number.
-    fn number(&mut self, sequence: u64) -> Result<u64, (u64, DiscardReason)> {
-        if self.seen.take(sequence) { Ok(sequence) } else { Err((sequence, DiscardReason::CopyEliminated)) }
-    }
-}
-
-impl UdpTalker {
-    /// What is sent of a message, the header of UDP included where it has one `[byte]`.
-    fn len(&self) -> usize {
-        match self.framing {
-            Framing::Datagram(cut) => cut.datagram_len,
-            Framing::Message => self.fill.len().max(TestBedHeader::LEN),
-        }
-    }
-}
-
-impl Talker {
-    /// Writes the message as a frame of its own to the front of `buffer`; returns its length `[byte]`, 0 if there is no room.
-    fn write_message(&mut self, node: NodeId, buffer: &mut [u8]) -> usize {
-        self.next = self.datagram.len();
-        let len = HEADER_LEN + self.datagram.len();
-        let Some(frame) = buffer.get_mut(..len) else { return 0 };
-        let header = Header {
-            destination: virtual_link::stream_address(self.config.stream),
-            source: virtual_link::station_address(node),
-            type_or_length: TypeOrLength::EtherType(ETHERTYPE_BEST_EFFORT),
-        };
-        header.emit(frame);
-        frame[HEADER_LEN..].copy_from_slice(&self.datagram);
-        len
-    }
-}
-
 /// The message in a frame of its own.
 fn message(frame: &[u8]) -> Option<&[u8]> {
     let is_one = frame.get(HEADER_LEN - 2..HEADER_LEN)? == ETHERTYPE_BEST_EFFORT.to_be_bytes();
     is_one.then(|| &frame[HEADER_LEN..])
-}
-
-/// The number at the front of a datagram, checked or not.
-fn number(datagram: &[u8]) -> Option<u64> {
-    let header = TestBedHeader::parse(datagram.get(udp::HEADER_LEN..)?).ok()?;
-    Some(header.sequence.into())
-}
-
-/// Writes the frame of a fragment to the front of `buffer`; returns its length `[byte]`.
-fn write(
-    header: Header,
-    packet: ipv4::Header,
-    (offset, more_fragments): (usize, bool),
-    data: &[u8],
-    buffer: &mut [u8],
-) -> usize {
-    header.emit(buffer);
-    packet.emit((offset, data.len()), more_fragments, &mut buffer[HEADER_LEN..]);
-    let front = HEADER_LEN + ipv4::HEADER_LEN;
-    let len = front + data.len();
-    buffer[front..len].copy_from_slice(data);
-    // A short frame is padded (IEEE 802.3).
-    if len < FRAME_LEN_MIN {
-        buffer[len..FRAME_LEN_MIN].fill(0);
-    }
-    len.max(FRAME_LEN_MIN)
 }
 
 impl Node for UdpStation {
@@ -360,7 +245,11 @@ impl Node for UdpStation {
                 self.is_running = true;
                 self.talkers.iter_mut().for_each(|talker| talker.due = now + talker.config.phase);
             }
-            Input::Command(Command::Stop) => self.is_running = false,
+            Input::Command(Command::Stop) => {
+                self.is_running = false;
+                self.jobs.clear();
+                self.is_told = false;
+            }
             // A wake-up, perhaps early or twice: whether something is due is looked at when it is polled.
             _ => {}
         }
@@ -369,27 +258,41 @@ impl Node for UdpStation {
 
     fn poll_output(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
         while self.is_running && self.give_up(now) {}
-        if let Some(event) = self.base.next(now, buffer) {
-            return event;
-        }
-        if !self.is_running {
-            return Output::Timeout(None);
-        }
-        if let Some(output) = self.send(now, buffer) {
-            // What is sent is told of before it leaves.
-            return output;
+        loop {
+            if let Some(event) = self.base.next(now, buffer) {
+                return event;
+            }
+            if !self.is_running {
+                return Output::Timeout(None);
+            }
+            // The rest of what has begun goes before all else, and of what begins the first packet goes before word of it.
+            if !self.is_told
+                && let Some(output) = self.send(now, buffer)
+            {
+                return output;
+            }
+            match self.work() {
+                Some(Some(work)) if !self.is_told => {
+                    self.is_told = true;
+                    return Output::Work(work);
+                }
+                Some(_) => self.compute(now),
+                None if self.begin(now) => {}
+                None => break,
+            }
+            if let Some(output) = self.send(now, buffer) {
+                return output;
+            }
         }
         let dues = self.talkers.iter().map(|talker| talker.due);
-        let deadlines = self.listeners.iter().filter_map(|listener| listener.collector.as_ref()?.deadline());
+        let deadlines = self.listeners.iter().filter_map(Listener::deadline);
         Output::Timeout(dues.chain(deadlines).min())
     }
 
     fn owed(&mut self, now: LocalTime) -> Option<(StreamId, LocalTime)> {
         let talkers = self.talkers.iter_mut().filter(|talker| talker.due <= now);
         let earliest = talkers.min_by_key(|talker| talker.due).filter(|_| self.is_running)?;
-        let (stream, due) = (earliest.config.stream, earliest.due);
-        earliest.due = due + earliest.pace.step();
-        Some((stream, due))
+        Some((earliest.config.stream, earliest.step()))
     }
 }
 

@@ -1,5 +1,7 @@
+use chronoseal_frameauth::{DataId, Freshness, MacAlgorithm, Profile, SymmetricKey};
 use proptest::prelude::*;
 
+use super::collect::Seen;
 use super::*;
 
 const STREAM: StreamId = StreamId(3);
@@ -14,33 +16,42 @@ fn at(ms: i64) -> LocalTime {
     LocalTime::ZERO + Duration::from_ms(ms)
 }
 
-fn sender() -> UdpStation {
+fn sender_of(framing: Framing, protection: Protection) -> UdpStation {
     let talker = UdpTalker {
         stream: STREAM,
         phase: Duration::ZERO,
         pace: PaceConfig::Period(Duration::from_ms(10)),
-        framing: Framing::Datagram(cut()),
+        framing,
         fill: vec![0x5a; LEN],
+        protection,
     };
-    UdpStation::new(UdpStationConfig { node: SENDER, talkers: vec![talker], listeners: Vec::new() })
+    let config = UdpStationConfig { node: SENDER, talkers: vec![talker], listeners: Vec::new() };
+    UdpStation::new(config).expect("it can be protected so")
 }
 
-fn receiver() -> UdpStation {
-    let listener = UdpListener {
-        stream: STREAM,
-        sender: SENDER,
-        framing: Framing::Datagram(cut()),
-        timeout: Duration::from_ms(50),
-    };
-    let mut station =
-        UdpStation::new(UdpStationConfig { node: NodeId(1), talkers: Vec::new(), listeners: vec![listener] });
+fn sender() -> UdpStation {
+    sender_of(Framing::Datagram(cut()), Protection::NONE)
+}
+
+fn receiver_of(framing: Framing, protection: Protection) -> UdpStation {
+    let timeout = Duration::from_ms(50);
+    let listener = UdpListener { stream: STREAM, sender: SENDER, framing, timeout, protection };
+    let config = UdpStationConfig { node: NodeId(1), talkers: Vec::new(), listeners: vec![listener] };
+    let mut station = UdpStation::new(config).expect("it can be protected so");
     station.handle_input(at(0), Input::Command(Command::Start)).unwrap();
     station
 }
 
+fn receiver() -> UdpStation {
+    receiver_of(Framing::Datagram(cut()), Protection::NONE)
+}
+
 /// The packets of so many messages, one list each.
 fn messages(count: usize) -> Vec<Vec<Vec<u8>>> {
-    let mut sender = sender();
+    messages_of(sender(), count)
+}
+
+fn messages_of(mut sender: UdpStation, count: usize) -> Vec<Vec<Vec<u8>>> {
     sender.handle_input(at(0), Input::Command(Command::Start)).unwrap();
     let mut messages = vec![Vec::new(); count];
     for (number, packets) in messages.iter_mut().enumerate() {
@@ -49,7 +60,7 @@ fn messages(count: usize) -> Vec<Vec<Vec<u8>>> {
         loop {
             match sender.poll_output(now, &mut buffer) {
                 Output::Transmit(transmit) => packets.push(buffer[..transmit.len].to_vec()),
-                Output::Event(_) => {}
+                Output::Event(_) | Output::Work(_) => {}
                 _ => break,
             }
         }
@@ -60,8 +71,12 @@ fn messages(count: usize) -> Vec<Vec<Vec<u8>>> {
 fn told(station: &mut UdpStation, now: LocalTime, packets: &[&Vec<u8>]) -> Vec<(EventKind, u64)> {
     let mut events = Vec::new();
     let mut poll = |station: &mut UdpStation| {
-        while let Output::Event(event) = station.poll_output(now, &mut [0; 1536]) {
-            events.push((event.kind, event.sequence));
+        loop {
+            match station.poll_output(now, &mut [0; 1536]) {
+                Output::Event(event) => events.push((event.kind, event.sequence)),
+                Output::Work(_) => {}
+                _ => break,
+            }
         }
     };
     for bytes in packets {
@@ -171,9 +186,13 @@ fn a_message_over_a_connection_is_one_frame_and_is_delivered_once() {
         pace: PaceConfig::Period(Duration::from_ms(10)),
         framing,
         fill: vec![0x5a; 100_000],
+        protection: Protection::NONE,
     };
-    let listener = UdpListener { stream: STREAM, sender: SENDER, framing, timeout: Duration::ZERO };
-    let station = |node, talkers, listeners| UdpStation::new(UdpStationConfig { node, talkers, listeners });
+    let (timeout, protection) = (Duration::ZERO, Protection::NONE);
+    let listener = UdpListener { stream: STREAM, sender: SENDER, framing, timeout, protection };
+    let station = |node, talkers, listeners| {
+        UdpStation::new(UdpStationConfig { node, talkers, listeners }).expect("nothing is protected")
+    };
     let mut sender = station(SENDER, vec![talker], Vec::new());
     let mut receiver = station(NodeId(1), Vec::new(), vec![listener]);
     for station in [&mut sender, &mut receiver] {
@@ -200,4 +219,157 @@ fn a_message_over_a_connection_is_one_frame_and_is_delivered_once() {
     let none = (EventKind::Discarded(DiscardReason::UnknownStream), 0);
     let short = (EventKind::Discarded(DiscardReason::TooShort), 0);
     assert_eq!(told(&mut receiver, at(1), &[&strange, &sent[..HEADER_LEN + 4].to_vec()]), [none, short]);
+}
+
+/// What is behind the test-bed header, in parts of 1,000 bytes.
+fn parts() -> Cut {
+    Cut { datagram_len: LEN - TestBedHeader::LEN, fragment_len: 1_000 }
+}
+
+fn sealed(mac: MacAlgorithm, freshness: Freshness) -> Protection {
+    let profile = Profile::new(mac, mac.tag_bits_max().min(128), freshness, 8).expect("a legal profile");
+    let len = if mac.takes_key_len(32) { 32 } else { 16 };
+    let key = SymmetricKey::from_slice(&vec![7; len]);
+    Protection::Secured { profile, key, data_id: DataId::number(3) }
+}
+
+/// As the link does it, which carries what is sealed in messages that are longer.
+fn longer(cut: Cut, protection: &Protection) -> Cut {
+    Cut { datagram_len: cut.datagram_len + protection.overhead(), ..cut }
+}
+
+#[test]
+fn a_message_longer_than_a_datagram_is_delivered_whatever_the_order_of_its_parts() {
+    let framing = Framing::Parts(parts());
+    let sent = messages_of(sender_of(framing, Protection::NONE), 2);
+    assert_eq!((sent[0].len(), sent[1].len()), (4, 4));
+    let mut station = receiver_of(framing, Protection::NONE);
+    let order =
+        [&sent[1][3], &sent[0][1], &sent[1][0], &sent[0][0], &sent[1][1], &sent[0][2], &sent[0][3], &sent[1][2]];
+    let expected = [
+        (EventKind::TransferBegan, 1),
+        (EventKind::TransferBegan, 0),
+        (EventKind::Delivered, 0),
+        (EventKind::Delivered, 1),
+    ];
+    assert_eq!(told(&mut station, at(1), &order), expected);
+    // What comes late of one that was there begins nothing, and what is cut in another way is none of its parts.
+    assert_eq!(told(&mut station, at(2), &[&sent[0][0]]), []);
+    let mut short = sent[0][3].clone();
+    short.pop();
+    let too_short = (EventKind::Discarded(DiscardReason::TooShort), 0);
+    assert_eq!(told(&mut station, at(2), &[&short]), [too_short]);
+}
+
+#[test]
+fn a_part_that_was_altered_or_lost_costs_its_message_once() {
+    let framing = Framing::Parts(parts());
+    let sent = messages_of(sender_of(framing, Protection::NONE), 2);
+    let mut station = receiver_of(framing, Protection::NONE);
+    let mut packets = sent[0].clone();
+    packets[1][500] ^= 4;
+    let packets: Vec<&Vec<u8>> = packets.iter().collect();
+    let malformed = (EventKind::Discarded(DiscardReason::Malformed), 0);
+    assert_eq!(told(&mut station, at(1), &packets), [(EventKind::TransferBegan, 0), malformed]);
+    assert_eq!(told(&mut station, at(2), &[&sent[1][0], &sent[1][1], &sent[1][3]]), [(EventKind::TransferBegan, 1)]);
+    assert_eq!(told(&mut station, at(60), &[]), [(EventKind::Discarded(DiscardReason::FrameMissing), 1)]);
+}
+
+#[test]
+fn memory_for_parts_has_a_limit() {
+    // 40 MB each: two of them are put together at once, and the first is given up for a third.
+    let cut = Cut { datagram_len: 40_000_000, fragment_len: 32_000 };
+    let mut collector = collect::Collector::new(cut, TestBedHeader::LEN, Duration::from_s(1));
+    for number in 0..3 {
+        let (front, data) = (&[number as u8; 8], &[0; 32_000]);
+        let piece = collect::Piece { number, offset: 0, more: true, data, front, is_intact: true };
+        assert_eq!(collector.give_up(at(0)), None);
+        assert_eq!(collector.take(at(0), &piece), Ok(collect::Collected::Waits));
+    }
+    let given_up = collector.give_up(at(0)).flatten().expect("there are three");
+    assert_eq!(given_up[..8], [0; 8]);
+    assert_eq!(collector.give_up(at(0)), None);
+}
+
+#[test]
+fn a_message_is_sealed_as_a_whole_in_whatever_it_travels() {
+    for mac in MacAlgorithm::ALL {
+        for freshness in
+            [Freshness::Full, Freshness::Truncated { bits: 16 }, Freshness::Rising { len: 8, sent_bits: 8 }]
+        {
+            let protection = sealed(mac, freshness);
+            let whole = Cut::new(udp::HEADER_LEN + LEN + protection.overhead(), 1500);
+            for framing in [Framing::Datagram(whole), Framing::Parts(longer(parts(), &protection))] {
+                let sent = messages_of(sender_of(framing, protection.clone()), 2);
+                let mut station = receiver_of(framing, protection.clone());
+                let packets: Vec<&Vec<u8>> = sent.iter().flatten().collect();
+                let began = |number| (EventKind::TransferBegan, number);
+                let delivered = |number| (EventKind::Delivered, number);
+                let expected = [began(0), delivered(0), began(1), delivered(1)];
+                assert_eq!(told(&mut station, at(1), &packets), expected, "{mac} {freshness} {framing:?}");
+                // Under another key nothing fits.
+                let Protection::Secured { profile, data_id, .. } = protection.clone() else { continue };
+                let key = SymmetricKey::from_slice(&vec![8; if mac.takes_key_len(32) { 32 } else { 16 }]);
+                let mut stranger = receiver_of(framing, Protection::Secured { profile, key, data_id });
+                let refused = (EventKind::Discarded(DiscardReason::TagMismatch), 0);
+                assert_eq!(told(&mut stranger, at(1), &packets)[..2], [began(0), refused]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_message_that_was_there_is_not_opened_again() {
+    let protection = sealed(MacAlgorithm::Blake3, Freshness::Full);
+    let framing = Framing::Message;
+    let mut sender = sender_of(framing, protection.clone());
+    sender.handle_input(at(0), Input::Command(Command::Start)).unwrap();
+    let mut buffer = vec![0; 5_000];
+    let mut works = Vec::new();
+    let frame = loop {
+        match sender.poll_output(at(0), &mut buffer) {
+            Output::Transmit(transmit) => break buffer[..transmit.len].to_vec(),
+            Output::Work(work) => works.push((work.operation.0, work.len)),
+            Output::Event(_) => {}
+            other => panic!("{other:?}"),
+        }
+    };
+    // What the tag covers: two bytes of identity, the message, and the freshness value.
+    assert_eq!(works, [("blake3", 2 + LEN as u32 + 8)]);
+    let mut station = receiver_of(framing, protection);
+    let delivered = (EventKind::Delivered, 0);
+    let copy = (EventKind::Discarded(DiscardReason::CopyEliminated), 0);
+    assert_eq!(told(&mut station, at(1), &[&frame, &frame]), [delivered, copy]);
+}
+
+#[test]
+fn a_station_on_a_link_refuses_what_it_lacks() {
+    let protection = sealed(MacAlgorithm::HmacSha256, Freshness::CycleCounter);
+    let listener =
+        UdpListener { stream: STREAM, sender: SENDER, framing: Framing::Message, timeout: Duration::ZERO, protection };
+    let config = UdpStationConfig { node: NodeId(1), talkers: Vec::new(), listeners: vec![listener] };
+    assert_eq!(UdpStation::new(config).err(), Some(ProtectionError::CycleCounterOnLink));
+}
+
+proptest! {
+    /// In parts or in one datagram: the same messages are delivered of the same packets lost, and each at most once.
+    #[test]
+    fn parts_deliver_what_fragments_deliver(lost in proptest::collection::vec(any::<bool>(), 12), order in any::<u64>()) {
+        // As many pieces either way.
+        let fragments = Cut { datagram_len: udp::HEADER_LEN + LEN, fragment_len: 1_008 };
+        let delivered = |framing| {
+            let sent = messages_of(sender_of(framing, Protection::NONE), 3);
+            let pieces: Vec<&Vec<u8>> = sent.iter().flatten().collect();
+            assert_eq!(pieces.len(), 12);
+            let mut kept: Vec<(usize, &Vec<u8>)> = pieces.into_iter().enumerate().filter(|(at, _)| !lost[*at]).collect();
+            kept.sort_by_key(|(at, _)| (*at as u64 + 1).wrapping_mul(order | 1));
+            let kept: Vec<&Vec<u8>> = kept.into_iter().map(|(_, piece)| piece).collect();
+            let mut station = receiver_of(framing, Protection::NONE);
+            let mut events = told(&mut station, at(1), &kept);
+            events.extend(told(&mut station, at(100), &[]));
+            events
+        };
+        let (by_fragments, by_parts) = (delivered(Framing::Datagram(fragments)), delivered(Framing::Parts(parts())));
+        prop_assert_eq!(by_fragments, by_parts);
+    }
 }

@@ -105,17 +105,17 @@ impl HopRequest<'_> {
         let protection = Protection::Secured { profile: *profile, key, data_id: DataId::number(0) };
         let Some(error) = check(&protection).err().filter(|_| self.is_sealed_here) else { return };
         let (code, label, help) = match error {
-            ProtectionError::CycleCounterOnCan => (
+            ProtectionError::CycleCounterOnCan | ProtectionError::CycleCounterOnLink => (
                 Code::FreshnessWithoutSlot,
                 "needs slots",
                 "name a protection with `freshness = { rising = { sent = \"1B\" } }`, `\"full\"` or `{ truncated = \"2B\" }`",
             ),
-            ProtectionError::TripResetOnEthernet => (
+            ProtectionError::TripResetOnEthernet | ProtectionError::TripResetOnLink => (
                 Code::BadFreshness,
                 "no master is heard",
                 "name a protection with `freshness = { rising = { sent = \"1B\" } }`, `\"full\"` or `{ truncated = \"2B\" }`",
             ),
-            ProtectionError::GroupKeyOnEthernet => {
+            ProtectionError::GroupKeyOnEthernet | ProtectionError::GroupKeyOnLink => {
                 (Code::WrongNetwork, "under the group key", "write `key = \"pre-shared\"` for the protection")
             }
             _ => (Code::BadKey, "cannot be keyed", "name a protection with another algorithm or key"),

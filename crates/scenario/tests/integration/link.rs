@@ -60,6 +60,39 @@ fn a_profile_is_what_others_have_emulated_and_each_key_takes_the_place_of_its_pa
     assert_eq!((laws.queue, laws.order, laws.duplicate), (5, Order::Strict, 0.01));
 }
 
+/// The stream of the profile under a protection.
+fn sealed(table: &str) -> String {
+    changed("seal", WIFI, "length = \"9kB\"", "length = \"9kB\"\nprotection = \"mac\"")
+        + &format!("[[protections]]\nname = \"mac\"\n{table}\n")
+}
+
+#[test]
+fn a_message_longer_than_a_datagram_travels_in_several() {
+    let facet = |text: &str| {
+        let plan = plan(text);
+        let (_, _, _, facet) = link(&plan).streams().next().expect("one");
+        *facet
+    };
+    let of = |len: &str| facet(&changed("length", WIFI, "9kB", len));
+    // On both sides of the longest datagram.
+    assert_eq!(of("65507B").parts, None);
+    let parted = of("65508B");
+    let parts = parted.parts.expect("it is longer");
+    // A packet of 1500 B has headers of IPv4 and UDP, and that of a part; each part but the last fills it.
+    assert_eq!((parts.fragment_len, parts.datagram_len, parts.fragments()), (1_464, 65_500, 45));
+    assert_eq!((parted.cut.fragments(), parted.cut.fragment_len), (45, 1_480));
+    assert_eq!(parted.cut.last_len(), parts.last_len() + 16);
+    assert_eq!(of("10MB").parts.map(|parts| parts.fragments()), Some(6_831));
+    // A tag counts.
+    let tagged = sealed("mac = { algorithm = \"gmac-aes-128\", tag = \"16B\", freshness = \"full\" }");
+    assert_eq!(facet(&tagged).cut.datagram_len, 8 + 9_000 + 24);
+    assert!(facet(&tagged.replace("9kB", "65484B")).parts.is_some());
+    assert!(facet(&tagged.replace("9kB", "65483B")).parts.is_none());
+    let timeout =
+        changed("timeout", WIFI, "length = \"9kB\"", "length = \"1MB\"\nair = { reassembly_timeout = \"1s\" }");
+    assert_eq!(facet(&timeout).timeout, Duration::from_s(1));
+}
+
 #[test]
 fn what_a_link_cannot_do_is_refused_with_what_helps() {
     let cases = [
@@ -70,7 +103,8 @@ fn what_a_link_cannot_do_is_refused_with_what_helps() {
         ("packets", "profile = \"wifi\"", "mtu = \"20B\"", Code::OutOfRange),
         ("unit", "profile = \"wifi\"", "delay = { constant = \"2\" }", Code::MissingUnit),
         ("file", "profile = \"wifi\"", "delay = { recorded = \"none.txt\" }", Code::BadRecording),
-        ("long", "length = \"9kB\"", "length = \"66kB\"", Code::FrameTooLong),
+        ("long", "length = \"9kB\"", "length = \"11MB\"", Code::FrameTooLong),
+        ("parts", "profile = \"wifi\"", "mtu = \"68B\"", Code::OutOfRange),
         ("unused", "length = \"9kB\"", "length = \"90B\"\nair = { reassembly_timeout = \"1s\" }", Code::OutOfRange),
         ("connection", "length = \"9kB\"", "length = \"11MB\"\nair = { transport = \"tcp\" }", Code::FrameTooLong),
         ("transport", "length = \"9kB\"", "length = \"9kB\"\nair = { transport = \"sctp\" }", Code::UnknownValue),
@@ -82,7 +116,10 @@ fn what_a_link_cannot_do_is_refused_with_what_helps() {
         ),
     ];
     for (name, old, new, code) in cases {
-        refused(name, "wifi.toml", &changed(name, WIFI, old, new), code);
+        let text = changed(name, WIFI, old, new);
+        // In packets of 32 bytes of data each a message of 9 kB is possible, and one of 2 MB is not.
+        let text = if name == "parts" { text.replace("9kB", "2MB") } else { text };
+        refused(name, "wifi.toml", &text, code);
     }
     let program = |written: &str| {
         changed("program", WIFI, "name = \"station\"", &format!("name = \"station\"\nprogram = {written}"))
@@ -96,9 +133,12 @@ fn what_a_link_cannot_do_is_refused_with_what_helps() {
     let datagrams = through("datagrams", "station")
         .replace("name = \"station\"", "name = \"station\"\nprogram = { run = [\"true\"] }");
     refused("datagrams", "wifi.toml", &datagrams, Code::NotYet);
-    let sealed = changed("seal", WIFI, "length = \"9kB\"", "length = \"9kB\"\nprotection = \"mac\"")
-        + "[[protections]]\nname = \"mac\"\nhmac = { hash = \"sha-256\", tag = \"16B\", freshness = { truncated = \"2B\" } }\n";
-    refused("seal", "wifi.toml", &sealed, Code::NotYet);
+    refused("slots", "wifi.toml", &sealed("hmac = { hash = \"sha-256\", tag = \"16B\" }"), Code::FreshnessWithoutSlot);
+    let carried = sealed("hmac = { hash = \"sha-256\", tag = \"16B\", freshness = \"full\" }")
+        .replace("protection = \"mac\"", "protection = \"mac\"\nair = { transport = \"program\" }")
+        .replace("name = \"robot\"", "name = \"robot\"\nprogram = { run = [\"true\"] }")
+        .replace("name = \"station\"", "name = \"station\"\nprogram = { run = [\"true\"] }");
+    refused("carried", "wifi.toml", &carried, Code::NotYet);
     let gateway = WIFI
         .replace(
             "[[nodes]]\nname = \"station\"",

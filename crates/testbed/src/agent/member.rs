@@ -182,6 +182,11 @@ impl Member {
                 let port = PortId(index as u16);
                 self.handle(Input::Frame { port, rx_at: self.oscillator.local(at), bytes })?;
                 let (verdict, told) = self.log.verdicts_from(first_event);
+                // Of a message in several datagrams there is one record: where it ended.
+                if self.ports[index].is_part(bytes) && !verdict.is_some_and(|verdict| verdict.is_verdict()) {
+                    self.send_due();
+                    continue;
+                }
                 let (hash, len) = (self.ports[index].hash(bytes), received.len as u32);
                 if self.ports[index].own_message(bytes).is_some() {
                     self.log.connected_received.extend(verdict.map(|verdict| (verdict, len)));

@@ -206,7 +206,8 @@ mod tests {
 
     /// One end of a stream, with what it wrote down.
     fn end(node: u16, sends: bool, is_datagram: bool, log: AgentLog) -> (AgentConfig, Option<AgentLog>) {
-        let datagram = DatagramEnd { stream: STREAM, sends, group: [0; 4], station: [0; 4], peers: Vec::new() };
+        let datagram =
+            DatagramEnd { stream: STREAM, sends, group: [0; 4], station: [0; 4], peers: Vec::new(), parts: None };
         let transport = Transport::Tcp;
         let connection = ConnectionEnd { stream: STREAM, transport, peer: [0; 4], sends, message_len: 100 };
         let link = HostLink {

@@ -9,8 +9,8 @@ use super::checked;
 /// Longest packet behind the 14-byte header `[byte]`: what the frame buffers of nodes and media hold.
 const MTU: i32 = chronoseal_core::node::FRAME_LEN_MAX as i32 - 14;
 
-/// Frames the interface queues towards the emulator; the default of 500 would drop a burst without a word.
-const QUEUE_LEN: i32 = 4096;
+/// Frames the interface queues towards the emulator; the default of 500 would drop a burst without a word. A message of 10 MB has 6850.
+const QUEUE_LEN: i32 = 16_384;
 
 /// The loopback interface of every network namespace.
 pub(super) const LOOPBACK: &str = "lo";

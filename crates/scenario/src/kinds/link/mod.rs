@@ -4,12 +4,14 @@ mod laws;
 pub mod spec;
 
 use chronoseal_core::{DiscardReason, Duration, NodeId, StreamId};
+use chronoseal_nodes::Protection;
 use chronoseal_plan::{
     AllowancePlan, Facet, LINK, Link, LinkHop, LinkSegment, LinkTransport, NodePlan, Plan, ProtectionKind, SegmentId,
     StreamPlan,
 };
 use chronoseal_wire::ethernet::HEADER_LEN;
 use chronoseal_wire::ipv4::{self, Cut};
+use chronoseal_wire::part_header::PARTS_MAX;
 use chronoseal_wire::{tcp, udp};
 use serde_json::Value as Json;
 
@@ -97,25 +99,26 @@ impl SegmentKind for LinkKind {
     fn resolve_hop(&self, request: &HopRequest<'_>, context: &mut Context<'_>) -> Option<HopParts> {
         let spec: LinkStreamSpec = request.table.read(context)?;
         let segment: &LinkSegment = request.segment.facet()?;
-        if !matches!(request.protection.kind, ProtectionKind::None) {
+        let (transport, header_len) = match spec.transport {
+            TransportSpec::Udp => (LinkTransport::Udp, udp::HEADER_LEN),
+            TransportSpec::Tcp => (LinkTransport::Tcp, tcp::LENGTH_LEN),
+            TransportSpec::Tls => (LinkTransport::Tls, tcp::LENGTH_LEN),
+            TransportSpec::Quic => (LinkTransport::Quic, udp::HEADER_LEN),
+            TransportSpec::Program => (LinkTransport::Program, 0),
+        };
+        if transport == LinkTransport::Program && !matches!(request.protection.kind, ProtectionKind::None) {
             context.report(
                 Code::NotYet,
                 &request.protection_at,
                 format!(
-                    "`{}` cannot be used on `{}`: stations on a lossy link seal and open nothing yet",
+                    "`{}` cannot be used on `{}`: programs carry the stream there, and seal its messages or do not",
                     request.protection.name, request.segment.name
                 ),
-                "nobody seals messages there",
+                "the programs' own",
                 "leave the protection out",
             );
         }
-        let (transport, header_len, len_max) = match spec.transport {
-            TransportSpec::Udp => (LinkTransport::Udp, udp::HEADER_LEN, udp::DATA_LEN_MAX as u32),
-            TransportSpec::Tcp => (LinkTransport::Tcp, tcp::LENGTH_LEN, CONNECTION_MESSAGE_MAX),
-            TransportSpec::Tls => (LinkTransport::Tls, tcp::LENGTH_LEN, CONNECTION_MESSAGE_MAX),
-            TransportSpec::Quic => (LinkTransport::Quic, udp::HEADER_LEN, CONNECTION_MESSAGE_MAX),
-            TransportSpec::Program => (LinkTransport::Program, 0, CONNECTION_MESSAGE_MAX),
-        };
+        request.judge_protection(Protection::check_on_link, context);
         if segment.through.is_some() && transport != LinkTransport::Program {
             context.report(
                 Code::NotYet,
@@ -144,40 +147,47 @@ impl SegmentKind for LinkKind {
             );
         }
         let headers = (HEADER_LEN + ipv4::HEADER_LEN + header_len) as u32;
-        let payload = request.stream.payload_len.min(len_max);
-        let cut = Cut::new(header_len + payload as usize, segment.mtu as usize);
+        let message = (request.stream.payload_len + request.protection.overhead_bytes()).min(MESSAGE_LEN_MAX) as usize;
+        let facet = match transport {
+            LinkTransport::Udp => LinkHop::in_datagrams(message, segment, TIMEOUT),
+            LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic | LinkTransport::Program => {
+                let cut = Cut::new(header_len + message, segment.mtu as usize);
+                LinkHop { transport, cut, parts: None, timeout: TIMEOUT }
+            }
+        };
+        let name = shortened(&request.stream.spec.name);
+        if let Some(parts) = facet.parts.filter(|parts| parts.fragments() > PARTS_MAX) {
+            context.report(
+                Code::OutOfRange,
+                &request.table.at("transport"),
+                format!(
+                    "a message of stream `{name}` has {} parts in packets of {} bytes; {PARTS_MAX} are possible",
+                    parts.fragments(),
+                    segment.mtu
+                ),
+                "too many parts",
+                "send shorter messages, or give the segment a longer `mtu`",
+            );
+        }
         let at = request.table.at("reassembly_timeout");
         let timeout = spec.reassembly_timeout.map_or(TIMEOUT, |written| {
             if transport != LinkTransport::Udp {
                 let message = format!("over `{}` no message is given up", transport.name());
                 context.report(Code::OutOfRange, &at, message, "not used", "leave `reassembly_timeout` out");
-            } else if cut.fragments() == 1 {
-                let name = shortened(&request.stream.spec.name);
+            } else if facet.cut.fragments() == 1 {
                 let message =
                     format!("messages of stream `{name}` are a packet each, and nothing is put together again");
                 context.report(Code::OutOfRange, &at, message, "not used", "leave `reassembly_timeout` out");
             }
             context.within(&at, "the time for reassembly", written.0, PERIOD_MIN, REASSEMBLY_TIMEOUT_MAX)
         });
-        let sent = segment.sending_time(cut);
+        let sent = segment.sending_time(facet.cut);
         Some(HopParts {
             frame_len: headers + request.stream.payload_len,
             class: transport.name(),
-            facet: Facet::new(LinkHop { transport, cut, timeout }),
+            facet: Facet::new(LinkHop { timeout, ..facet }),
             has_slots: false,
-            room: match transport {
-                LinkTransport::Udp => Room {
-                    bytes: len_max,
-                    frame: "a UDP datagram",
-                    other_way: format!(
-                        ", or use a connection with `{} = {{ transport = \"tcp\" }}`",
-                        request.segment.name
-                    ),
-                },
-                LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic | LinkTransport::Program => {
-                    Room { bytes: len_max, frame: "a message", other_way: String::new() }
-                }
-            },
+            room: Room { bytes: MESSAGE_LEN_MAX, frame: "a message", other_way: String::new() },
             wire_time: sent + segment.laws.delay.min(),
         })
     }

@@ -136,7 +136,7 @@ pub enum OrderSpec {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TransportSpec {
-    /// A datagram each, to a group of the stream's own.
+    /// A datagram each, or several where they are longer than one, to a group of the stream's own.
     #[default]
     Udp,
     /// A connection to each receiver. Live runs only.
@@ -155,7 +155,7 @@ pub enum TransportSpec {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkStreamSpec {
-    /// What carries its messages: `udp`, up to 65,507B each, or, live only and up to 10MB each, `tcp`, `tls`, `quic` or the nodes' own `program`s.
+    /// What carries its messages, of up to 10MB each: `udp` or, live only, `tcp`, `tls`, `quic` or the nodes' own `program`s.
     #[serde(default)]
     pub transport: TransportSpec,
     /// A message in several packets of which not all have come after this is given up, 1us to 120s. Default: 15s.

@@ -1,0 +1,205 @@
+//! The receiver's end of a stream: pieces put together, seals opened, copies told apart.
+
+use chronoseal_core::{DiscardReason, LocalTime, Work};
+use chronoseal_frameauth::{Moment, Opener};
+use chronoseal_wire::ipv4::{Cut, PROTOCOL_UDP, Packet};
+use chronoseal_wire::part_header::PartHeader;
+use chronoseal_wire::test_bed_header::TestBedHeader;
+use chronoseal_wire::udp::{self, DatagramError};
+
+use super::collect::{Collected, Collector, Piece, Seen};
+use super::{Framing, UdpListener, ends};
+use crate::protection::{Protection, ProtectionError};
+
+pub(super) struct Listener {
+    pub(super) config: UdpListener,
+    /// Of what comes in packets.
+    collector: Option<Collector>,
+    opener: Option<Opener>,
+    seen: Seen,
+}
+
+/// What a packet did.
+pub(super) struct Taken {
+    /// It is the first of several of this message.
+    pub(super) began: Option<u64>,
+    /// It completes a message.
+    pub(super) whole: Option<Whole>,
+}
+
+/// A message that is there.
+pub(super) enum Whole {
+    /// Its number, and why it is not delivered if it is not.
+    Judged(Result<u64, (u64, DiscardReason)>),
+    /// Its seal has to be opened first: the message is what stands in these bytes from so many on.
+    Sealed(Vec<u8>, usize),
+}
+
+impl Listener {
+    pub(super) fn new(config: UdpListener) -> Result<Self, ProtectionError> {
+        config.protection.check_on_link()?;
+        let opener = match &config.protection {
+            Protection::Secured { profile, key: Some(key), data_id } => Some(Opener::new(*profile, key, *data_id)?),
+            Protection::Secured { key: None, .. } | Protection::None { .. } => None,
+        };
+        let collector = match config.framing {
+            Framing::Datagram(cut) => Some(Collector::new(cut, 0, config.timeout)),
+            Framing::Parts(cut) => Some(Collector::new(cut, TestBedHeader::LEN, config.timeout)),
+            Framing::Message => None,
+        };
+        Ok(Self { collector, opener, seen: Seen::default(), config })
+    }
+
+    /// True if a packet is of its stream.
+    pub(super) fn is_its(&self, packet: &Packet<'_>) -> bool {
+        let udp::Ends { source, destination } = ends(self.config.sender, self.config.stream);
+        (source, destination) == (packet.source, packet.destination) && packet.protocol == PROTOCOL_UDP
+    }
+
+    /// Takes a packet of the stream.
+    pub(super) fn take(&mut self, rx_at: LocalTime, packet: &Packet<'_>) -> Result<Taken, DiscardReason> {
+        let collector = self.collector.as_mut().ok_or(DiscardReason::UnknownStream)?;
+        match self.config.framing {
+            Framing::Datagram(_) => {
+                let collected = collector.take(rx_at, &Piece::from(packet))?;
+                let begins = packet.offset == 0 && packet.more_fragments && collected != Collected::Nothing;
+                let began = begins.then(|| datagram_number(packet.data)).flatten();
+                Ok(Taken { began, whole: whole(collected).map(|(datagram, _)| self.open_datagram(datagram)) })
+            }
+            Framing::Parts(cut) => {
+                let part = Part::read(packet, &self.config)?;
+                let collected = collector.take(rx_at, &part.piece(cut))?;
+                let number = u64::from(part.header.sequence);
+                let began = (part.header.part == 0 && collected != Collected::Nothing).then_some(number);
+                let judged = |(message, is_intact): (Vec<u8>, bool)| match is_intact {
+                    true => self.judge(message, 0),
+                    false => Whole::Judged(Err((number, DiscardReason::Malformed))),
+                };
+                Ok(Taken { began, whole: whole(collected).map(judged) })
+            }
+            Framing::Message => Err(DiscardReason::UnknownStream),
+        }
+    }
+
+    /// A message that came whole over a connection.
+    pub(super) fn take_message(&mut self, message: &[u8]) -> Taken {
+        let whole = match self.opener {
+            Some(_) => self.judge(message.to_vec(), 0),
+            None => Whole::Judged(self.number(message)),
+        };
+        Taken { began: None, whole: Some(whole) }
+    }
+
+    fn open_datagram(&mut self, datagram: Vec<u8>) -> Whole {
+        let claimed = datagram_number(&datagram).unwrap_or_default();
+        match udp::parse(&datagram, ends(self.config.sender, self.config.stream), true) {
+            Ok(_) => self.judge(datagram, udp::HEADER_LEN),
+            Err(error) => Whole::Judged(Err((claimed, error.into()))),
+        }
+    }
+
+    /// A message that stands in these bytes from so many on.
+    fn judge(&mut self, bytes: Vec<u8>, from: usize) -> Whole {
+        let message = &bytes[from..];
+        if self.opener.is_none() {
+            return Whole::Judged(self.number(message));
+        }
+        // What is there already need not be opened, whoever sends it again.
+        match TestBedHeader::parse(message).map(|header| u64::from(header.sequence)) {
+            Ok(sequence) if self.seen.has(sequence) => Whole::Judged(Err((sequence, DiscardReason::CopyEliminated))),
+            _ => Whole::Sealed(bytes, from),
+        }
+    }
+
+    /// What opening a message of so many bytes takes.
+    pub(super) fn work(&self, len: usize) -> Option<Work> {
+        let opener = self.opener.as_ref()?;
+        Some(opener.work(opener.profile().payload_len(len)?))
+    }
+
+    /// The number of a message if its seal fits, and why it is not delivered otherwise.
+    pub(super) fn open(&mut self, message: &[u8]) -> Result<u64, (u64, DiscardReason)> {
+        let Some(opener) = &mut self.opener else { return self.number(message) };
+        let claimed = TestBedHeader::parse(message).map_or(0, |header| header.sequence.into());
+        let opened = opener.open(message, Moment::Unknown).map_err(|reason| (claimed, reason))?;
+        self.number(opened.payload)
+    }
+
+    /// The number of a message if it is the first of that number.
+    fn number(&mut self, message: &[u8]) -> Result<u64, (u64, DiscardReason)> {
+        let header = TestBedHeader::parse(message).map_err(|error| (0, error.into()))?;
+        let sequence = u64::from(header.sequence);
+        if header.stream != self.config.stream {
+            return Err((sequence, DiscardReason::UnknownStream));
+        }
+        if self.seen.take(sequence) { Ok(sequence) } else { Err((sequence, DiscardReason::CopyEliminated)) }
+    }
+
+    /// When its oldest message is given up.
+    pub(super) fn deadline(&self) -> Option<LocalTime> {
+        self.collector.as_ref()?.deadline()
+    }
+
+    /// Gives up a message that has waited too long, or has no room: its number, if its first packet has come. `None` if none has.
+    pub(super) fn give_up(&mut self, now: LocalTime) -> Option<Option<u64>> {
+        let first = self.collector.as_mut()?.give_up(now)?;
+        Some(first.and_then(|bytes| match self.config.framing {
+            Framing::Parts(_) => TestBedHeader::parse(&bytes).ok().map(|header| header.sequence.into()),
+            Framing::Datagram(_) | Framing::Message => datagram_number(&bytes),
+        }))
+    }
+}
+
+/// A part of a message, read from its packet.
+struct Part<'a> {
+    header: PartHeader,
+    /// What the message begins with.
+    front: [u8; TestBedHeader::LEN],
+    data: &'a [u8],
+    is_intact: bool,
+}
+
+impl<'a> Part<'a> {
+    fn read(packet: &Packet<'a>, config: &UdpListener) -> Result<Self, DiscardReason> {
+        if !packet.is_whole() {
+            return Err(DiscardReason::Malformed);
+        }
+        let (data, is_intact) = match udp::parse(packet.data, ends(config.sender, config.stream), true) {
+            Ok(data) => (data, true),
+            // Its message is given up when all of it is there, as one is whose datagram is altered.
+            Err(DatagramError::Checksum) => (&packet.data[udp::HEADER_LEN..], false),
+            Err(error) => return Err(error.into()),
+        };
+        let header = PartHeader::parse(data)?;
+        if header.stream != config.stream {
+            return Err(DiscardReason::UnknownStream);
+        }
+        let mut front = [0; TestBedHeader::LEN];
+        TestBedHeader { stream: header.stream, sequence: header.sequence }.emit(&mut front);
+        Ok(Self { header, front, data: &data[PartHeader::LEN..], is_intact })
+    }
+
+    fn piece(&self, cut: Cut) -> Piece<'_> {
+        Piece {
+            number: self.header.sequence,
+            offset: usize::from(self.header.part) * cut.fragment_len,
+            more: self.header.more,
+            data: self.data,
+            front: &self.front,
+            is_intact: self.is_intact,
+        }
+    }
+}
+
+fn whole(collected: Collected) -> Option<(Vec<u8>, bool)> {
+    match collected {
+        Collected::Whole { bytes, is_intact } => Some((bytes, is_intact)),
+        Collected::Waits | Collected::Nothing => None,
+    }
+}
+
+/// The number at the front of the message in a datagram, checked or not.
+fn datagram_number(datagram: &[u8]) -> Option<u64> {
+    let header = TestBedHeader::parse(datagram.get(udp::HEADER_LEN..)?).ok()?;
+    Some(header.sequence.into())
+}

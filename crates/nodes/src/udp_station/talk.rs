@@ -1,0 +1,191 @@
+//! The sender's end of a stream: messages made, sealed, and written packet by packet.
+
+use chronoseal_core::{Event, EventKind, LocalTime, NodeId, StreamId, Work};
+use chronoseal_frameauth::{Moment, Sealer};
+use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, Header, TypeOrLength};
+use chronoseal_wire::ipv4::{self, Cut, ETHERTYPE_IPV4, PROTOCOL_UDP};
+use chronoseal_wire::part_header::PartHeader;
+use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
+use chronoseal_wire::{udp, virtual_link};
+
+use super::{Framing, UdpTalker, ends};
+use crate::pace::Pace;
+use crate::protection::{Protection, ProtectionError};
+
+/// Headers of Ethernet and IPv4 `[byte]`.
+const FRONT_LEN: usize = HEADER_LEN + ipv4::HEADER_LEN;
+
+pub(super) struct Talker {
+    pub(super) config: UdpTalker,
+    pace: Pace,
+    sealer: Option<Sealer>,
+    /// When its next message is due.
+    pub(super) due: LocalTime,
+    sequence: u64,
+    /// What is being sent, behind a header of UDP if it is one datagram.
+    bytes: Vec<u8>,
+    /// Where its next piece begins in what is cut; behind its end if all of it has left.
+    next: usize,
+}
+
+impl Talker {
+    pub(super) fn new(config: UdpTalker) -> Result<Self, ProtectionError> {
+        config.protection.check_on_link()?;
+        let sealer = match &config.protection {
+            Protection::Secured { profile, key: Some(key), data_id } => Some(Sealer::new(*profile, key, *data_id)?),
+            Protection::Secured { key: None, .. } | Protection::None { .. } => None,
+        };
+        let front = config.front_len();
+        let mut bytes = vec![0; front + config.len() + config.protection.overhead()];
+        let from = front + TestBedHeader::LEN;
+        let filled = config.fill.len().min(config.len() - TestBedHeader::LEN);
+        bytes[from..from + filled].copy_from_slice(&config.fill[..filled]);
+        let mut talker = Self {
+            pace: Pace::new(config.pace, config.stream.0),
+            due: LocalTime::ZERO,
+            sequence: 0,
+            next: 0,
+            bytes,
+            sealer,
+            config,
+        };
+        talker.next = talker.end();
+        Ok(talker)
+    }
+
+    /// The length of what is cut `[byte]`.
+    fn end(&self) -> usize {
+        match self.config.framing {
+            Framing::Datagram(cut) | Framing::Parts(cut) => cut.datagram_len,
+            Framing::Message => self.bytes.len(),
+        }
+    }
+
+    /// True if a message has begun and not all of it has left.
+    pub(super) fn has_begun(&self) -> bool {
+        self.next < self.end()
+    }
+
+    /// When its next message is due, after which it is the one behind that.
+    pub(super) fn step(&mut self) -> LocalTime {
+        let due = self.due;
+        self.due = due + self.pace.step();
+        due
+    }
+
+    /// What sealing a message takes; `None` if there is nothing to seal.
+    pub(super) fn work(&self) -> Option<Work> {
+        self.sealer.as_ref().map(|sealer| sealer.work(self.config.len()))
+    }
+
+    /// Makes the next message, and says that it is sent, or that it is not, since its freshness values are used up.
+    pub(super) fn begin(&mut self, now: LocalTime, node: NodeId) -> Event {
+        let due = self.step();
+        let (stream, sequence) = (self.config.stream, self.sequence);
+        self.sequence += 1;
+        let front = self.config.front_len();
+        let message = &mut self.bytes[front..];
+        TestBedHeader { stream, sequence: sequence as u32 }.emit(message);
+        let len = self.config.len();
+        let sealed = self.sealer.as_mut().map(|sealer| sealer.seal_next(message, len, Moment::Unknown));
+        if matches!(sealed, Some(Err(_))) {
+            return Event::of(EventKind::Withheld, stream, sequence);
+        }
+        if matches!(self.config.framing, Framing::Datagram(_)) {
+            udp::emit(&mut self.bytes);
+            udp::fill_checksum(&mut self.bytes, ends(node, stream));
+        }
+        self.next = 0;
+        Event { value: (now - due).as_ps(), ..Event::of(EventKind::Sent, stream, sequence) }
+    }
+
+    /// Writes the next frame of the message to the front of `buffer`; returns its length `[byte]`, 0 if there is no room.
+    pub(super) fn write(&mut self, node: NodeId, buffer: &mut [u8]) -> usize {
+        let offset = self.next;
+        match self.config.framing {
+            Framing::Datagram(cut) => {
+                self.next += cut.len_at(offset);
+                self.write_fragment(node, (cut, offset), buffer)
+            }
+            Framing::Parts(cut) => {
+                self.next += cut.len_at(offset);
+                self.write_part(node, (cut, offset), buffer)
+            }
+            Framing::Message => {
+                self.next = self.bytes.len();
+                let len = HEADER_LEN + self.bytes.len();
+                let Some(frame) = buffer.get_mut(..len) else { return 0 };
+                header(node, self.config.stream, ETHERTYPE_BEST_EFFORT).emit(frame);
+                frame[HEADER_LEN..].copy_from_slice(&self.bytes);
+                len
+            }
+        }
+    }
+
+    fn write_fragment(&self, node: NodeId, (cut, offset): (Cut, usize), buffer: &mut [u8]) -> usize {
+        let data = &self.bytes[offset..][..cut.len_at(offset)];
+        buffer[FRONT_LEN..FRONT_LEN + data.len()].copy_from_slice(data);
+        self.write_headers(node, (offset, data.len()), !cut.is_last(offset), buffer)
+    }
+
+    /// A datagram of its own, in a packet of its own.
+    fn write_part(&self, node: NodeId, (cut, offset): (Cut, usize), buffer: &mut [u8]) -> usize {
+        let stream = self.config.stream;
+        let data = &self.bytes[TestBedHeader::LEN + offset..][..cut.len_at(offset)];
+        let datagram = &mut buffer[FRONT_LEN..][..udp::HEADER_LEN + PartHeader::LEN + data.len()];
+        let header = PartHeader {
+            stream,
+            part: (offset / cut.fragment_len) as u16,
+            more: !cut.is_last(offset),
+            sequence: (self.sequence - 1) as u32,
+        };
+        header.emit(&mut datagram[udp::HEADER_LEN..]);
+        datagram[udp::HEADER_LEN + PartHeader::LEN..].copy_from_slice(data);
+        udp::emit(datagram);
+        udp::fill_checksum(datagram, ends(node, stream));
+        let len = datagram.len();
+        self.write_headers(node, (0, len), false, buffer)
+    }
+
+    /// Writes the headers in front of a packet's data; returns the length of the frame `[byte]`.
+    fn write_headers(
+        &self,
+        node: NodeId,
+        (offset, data_len): (usize, usize),
+        more_fragments: bool,
+        buffer: &mut [u8],
+    ) -> usize {
+        let stream = self.config.stream;
+        let udp::Ends { source, destination } = ends(node, stream);
+        let identification = (self.sequence - 1) as u16;
+        header(node, stream, ETHERTYPE_IPV4).emit(buffer);
+        let packet = ipv4::Header { source, destination, identification, protocol: PROTOCOL_UDP };
+        packet.emit((offset, data_len), more_fragments, &mut buffer[HEADER_LEN..]);
+        let len = FRONT_LEN + data_len;
+        // A short frame is padded (IEEE 802.3).
+        if len < FRAME_LEN_MIN {
+            buffer[len..FRAME_LEN_MIN].fill(0);
+        }
+        len.max(FRAME_LEN_MIN)
+    }
+}
+
+impl UdpTalker {
+    /// A message before it is protected, its number included `[byte]`.
+    fn len(&self) -> usize {
+        self.fill.len().max(TestBedHeader::LEN)
+    }
+
+    /// What stands in front of a message in its datagram `[byte]`.
+    const fn front_len(&self) -> usize {
+        if matches!(self.framing, Framing::Datagram(_)) { udp::HEADER_LEN } else { 0 }
+    }
+}
+
+fn header(node: NodeId, stream: StreamId, ethertype: u16) -> Header {
+    Header {
+        destination: virtual_link::stream_address(stream),
+        source: virtual_link::station_address(node),
+        type_or_length: TypeOrLength::EtherType(ethertype),
+    }
+}
