@@ -54,8 +54,8 @@ pub const SEGMENTED_LEN_MAX: u32 = 65_535;
 pub const SEGMENTED_WAIT_MAX: Duration = Duration::from_s(1);
 /// Longest wait for the rest of a message in fragments of IPv4 (RFC 1122 §3.3.2).
 pub const REASSEMBLY_TIMEOUT_MAX: Duration = Duration::from_s(120);
-/// A message over a connection of a lossy link `[byte]`: an image, a cloud of points.
-pub const CONNECTION_MESSAGE_MAX: u32 = 10_000_000;
+/// A message over a lossy link `[byte]`: an image, a cloud of points.
+pub const LINK_MESSAGE_MAX: u32 = 10_000_000;
 /// Shortest of the longest packets of a link (RFC 791 §3.2).
 pub const MTU_MIN: Bytes = Bytes(68);
 /// Longest packet: what a TAP interface of Linux takes.

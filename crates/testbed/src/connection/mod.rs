@@ -257,7 +257,7 @@ mod tests {
 
     /// Turns both ends until there is a message, or for a second.
     fn next(sender: &mut Connections, receiver: &mut Connections, buffer: &mut [u8]) -> Option<usize> {
-        let clock = crate::clock::RunClock { epoch_ns: crate::clock::monotonic_ns(), shares_processor: false };
+        let clock = crate::clock::RunClock { epoch_ns: monotonic_ns(), shares_processor: false };
         while clock.now().since_zero() < chronoseal_core::Duration::from_s(1) {
             sender.turn().expect("it turns");
             receiver.turn().expect("it turns");

@@ -147,7 +147,7 @@ impl SegmentKind for LinkKind {
             );
         }
         let headers = (HEADER_LEN + ipv4::HEADER_LEN + header_len) as u32;
-        let message = (request.stream.payload_len + request.protection.overhead_bytes()).min(MESSAGE_LEN_MAX) as usize;
+        let message = (request.stream.payload_len + request.protection.overhead_bytes()).min(LINK_MESSAGE_MAX) as usize;
         let facet = match transport {
             LinkTransport::Udp => LinkHop::in_datagrams(message, segment, TIMEOUT),
             LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic | LinkTransport::Program => {
@@ -187,7 +187,7 @@ impl SegmentKind for LinkKind {
             class: transport.name(),
             facet: Facet::new(LinkHop { timeout, ..facet }),
             has_slots: false,
-            room: Room { bytes: MESSAGE_LEN_MAX, frame: "a message", other_way: String::new() },
+            room: Room { bytes: LINK_MESSAGE_MAX, frame: "a message", other_way: String::new() },
             wire_time: sent + segment.laws.delay.min(),
         })
     }
