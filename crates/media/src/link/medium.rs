@@ -21,7 +21,7 @@ pub struct LossyLink {
     /// By the number of its timer.
     under_way: BTreeMap<u32, Flight>,
     next: u32,
-    counts: Counts,
+    pub(super) counts: Counts,
 }
 
 /// Where one of the ends sends.
@@ -42,13 +42,13 @@ struct Flight {
 }
 
 #[derive(Default)]
-struct Counts {
+pub(super) struct Counts {
     carried: i64,
     lost: i64,
     queue_full: i64,
     doubled: i64,
     altered: i64,
-    overtaken: i64,
+    pub(super) overtaken: i64,
     bytes: i64,
 }
 
