@@ -77,6 +77,15 @@ fn every_altered_message_is_found_and_accounted_for() {
 }
 
 #[test]
+fn a_packet_that_comes_twice_is_a_copy_and_no_second_end() {
+    let doubled = run(&scenario("duplicate = \"20%\"", "25ms", "deadline = \"5ms\""), &[]);
+    assert_eq!(doubled["word"], "held", "{}", doubled["verdict"]);
+    let account = &doubled["summary"]["streams"][1]["receivers"][0];
+    assert_eq!((&account["due"], &account["in_time"]), (&200.into(), &200.into()), "{account}");
+    assert!(account["copies"]["eliminated"].as_u64().unwrap() >= 20, "{account}");
+}
+
+#[test]
 fn a_count_has_the_latencies_of_a_run_where_packets_overtake_each_other() {
     let text = scenario("profile = \"wifi\"", "25ms", "");
     let (whole, counted) = (run(&text, &[]), run(&text, &["--count"]));
@@ -100,9 +109,9 @@ fn a_stream_over_tcp_has_no_bound_and_is_not_simulated_and_both_say_what_to_do()
     check.assert_code(3);
     assert!(check.out.contains("NOT PROVEN") && check.out.contains("TCP"), "{}", check.out);
     bench.say(&["run", "lossy.toml", "--no-store"]).assert_refused(&["`laser` goes over TCP", "--engine live"]);
-    // A datagram has an end, and a connection is the way beyond it.
-    bench.write("image.toml", text.replace("9kB", "1400kB").replace("air = { transport = \"tcp\" }", ""));
-    bench.say(&["check", "image.toml"]).assert_refused(&["65507", "transport = \"tcp\""]);
+    // A message has an end, whatever carries it.
+    bench.write("image.toml", text.replace("9kB", "10001kB").replace("air = { transport = \"tcp\" }", ""));
+    bench.say(&["check", "image.toml"]).assert_refused(&["10000000"]);
 }
 
 #[test]

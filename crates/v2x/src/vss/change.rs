@@ -2,7 +2,7 @@
 //!
 //! A policy is data. [`ChangeClock`] counts signatures, time and distance since the last change and says when its
 //! policy wants the next one; whether it may happen then is the business of [`super::Pool`] and
-//! [`super::PseudonymChange`].
+//! [`super::Layers`], whose locks hold it.
 
 use rand_core::Rng;
 

@@ -1,7 +1,7 @@
 //! The protection that `check` names as the lightest, held against the scenario that has it.
 //!
-//! `check` has to say HELD of that scenario, or NOT CHECKED where it says so of the scenario as drawn. Ten runs as drawn are compared with ten runs that have it, and what `compare` says of verdicts
-//! has to be what the runs said.
+//! `check` has to say HELD of that scenario, or NOT CHECKED where it says so of the scenario as drawn. Ten runs as drawn are compared with
+//! ten runs that have it, and what `compare` says of verdicts has to be what the runs said.
 
 use std::path::Path;
 

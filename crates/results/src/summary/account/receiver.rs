@@ -57,9 +57,12 @@ impl Receiver {
             end_copies((came, &part.on_way, waited), &mut open, &mut account);
         } else {
             for row in came {
-                if !open.end(row, End::Row) {
+                match (open.end(row, End::Row), row.outcome) {
+                    (true, _) => {}
+                    // A link that doubles packets makes copies of any frame.
+                    (false, Outcome::Discarded(DiscardReason::CopyEliminated)) => account.copies.eliminated += 1,
                     // A second end of one frame: the account does not balance, and the verdict says so.
-                    ledger.count(&mut account, row.cycle_start, &End::Row(*row));
+                    (false, _) => ledger.count(&mut account, row.cycle_start, &End::Row(*row)),
                 }
             }
             for row in part.on_way.iter().filter(|row| row.lost_for.is_none_or(|lost_for| lost_for == self.node)) {
