@@ -5,6 +5,7 @@
 //! idle one of the peer with the most connections first. A part of the places is kept for peers that had a request
 //! answered, so that others cannot take them all.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -173,7 +174,7 @@ impl Table {
         let candidates = self.open.iter().filter(|(_, open)| open.working == 0);
         let known = candidates.filter_map(|(number, open)| Some((number, open, self.peers.get(&open.peer)?)));
         let first = known.filter(|(_, open, of)| may_end(open, of)).max_by_key(|(number, open, of)| {
-            (of.is_stranger(), of.connections, open.idle_since.elapsed(), std::cmp::Reverse(**number))
+            (of.is_stranger(), of.connections, Reverse(open.idle_since), Reverse(**number))
         });
         first.map(|(number, ..)| *number)
     }
