@@ -3,7 +3,7 @@
 //! Every frame that was due has one end at each receiver, and none is unaccounted for. The counts of a stream are the sums over its
 //! receivers. About as many frames are due as the stream's period says. The word of the run is no better than its accounts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -115,6 +115,8 @@ struct Periods {
     duration_us: u64,
     /// Of streams that are sent by the clock.
     by_stream: BTreeMap<String, (u64, u64)>,
+    /// Nodes that are out of a group for a while, and are owed nothing then.
+    outside: BTreeSet<String>,
 }
 
 impl Periods {
@@ -133,7 +135,7 @@ impl Periods {
             Some((name.to_owned(), (us(stream.get("period"))?, us(stream.get("offset")).unwrap_or(0))))
         });
         let by_stream = by_stream.collect();
-        Self { duration_us: us(scenario.get("duration")).unwrap_or(0), by_stream }
+        Self { duration_us: us(scenario.get("duration")).unwrap_or(0), by_stream, outside: outside(&scenario) }
     }
 
     /// Frames that have to be due at each receiver at least, if all before a time `[ns]` is start-up. A clock may be ahead or behind,
@@ -151,6 +153,15 @@ impl Periods {
     }
 }
 
+/// Nodes that join a group later or leave it.
+fn outside(scenario: &toml::Table) -> BTreeSet<String> {
+    let keys = scenario.get("keys").and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::values);
+    let changes = keys.filter_map(|key| key.get("group")?.get("changes")?.as_array()).flatten();
+    let named = changes.flat_map(|change| ["merge", "remove"].into_iter().filter_map(|what| change.get(what)));
+    let nodes = named.flat_map(|node| node.as_array().map_or(std::slice::from_ref(node), Vec::as_slice));
+    nodes.filter_map(|node| node.as_str().map(str::to_owned)).collect()
+}
+
 /// How far clocks are off at most, and two cycles `[us]`.
 const SLACK_US: u64 = 25_000;
 
@@ -158,9 +169,10 @@ const SLACK_US: u64 = 25_000;
 fn wrong_due(stream: &Value, periods: &Periods, has_joined: bool) -> Option<(Kind, String)> {
     let name = stream["name"].as_str()?;
     let (least, most) = (periods.least(name, count(stream, "ready_ns"))?, periods.most(name)?);
-    let least = if has_joined { least } else { 0 };
     accounts(stream).iter().find_map(|account| {
         let due = account["due"].as_u64()?;
+        let is_outside = account["receiver"].as_str().is_some_and(|receiver| periods.outside.contains(receiver));
+        let least = if has_joined && !is_outside { least } else { 0 };
         let why = if due < least { format!("at least {least}") } else { format!("at most {most}") };
         let receiver = &account["receiver"];
         (due < least || due > most).then(|| {
