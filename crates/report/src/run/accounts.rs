@@ -35,11 +35,12 @@ pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
             "Reordered: accepted after a later one of the stream had been (RFC 4737); they are in the columns of those that were accepted.",
         );
     }
-    let has_copies = meta.streams.iter().any(|stream| stream.is_replicated);
+    let has_any = |stream: &StreamSummary| stream.receivers.iter().any(|account| !account.copies.is_none());
+    let has_copies = meta.streams.iter().any(|stream| stream.is_replicated) || summary.streams.iter().any(has_any);
     if has_copies {
         table = table.words("copies beside").footnote(
-            "Copies beside: copies of frames that several ways brought, beside the one by which each frame is counted. Those eliminated \
-             came after it; repeated ones were taken for new frames.",
+            "Copies beside: copies of frames that several ways brought, or that a link made, beside the one by which each frame is \
+             counted. Those eliminated came after it; repeated ones were taken for new frames.",
         );
     }
     if let Some(note) = not_timed(meta) {

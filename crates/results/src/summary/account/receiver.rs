@@ -28,6 +28,9 @@ pub(super) struct Receiver {
     is_in_order: bool,
 }
 
+/// The class of streams that programs carry.
+const BY_PROGRAMS: &str = "program";
+
 impl Receiver {
     pub(super) fn new(meta: &RunMeta, stream: &StreamMeta, receiver: u16) -> Self {
         Self {
@@ -59,8 +62,13 @@ impl Receiver {
             for row in came {
                 match (open.end(row, End::Row), row.outcome) {
                     (true, _) => {}
-                    // A link that doubles packets makes copies of any frame.
-                    (false, Outcome::Discarded(DiscardReason::CopyEliminated)) => account.copies.eliminated += 1,
+                    // A link that doubles packets makes copies of any frame, and a station knows them. The application of a program had
+                    // its message twice.
+                    (false, Outcome::Discarded(DiscardReason::CopyEliminated))
+                        if ledger.stream.class != BY_PROGRAMS =>
+                    {
+                        account.copies.eliminated += 1;
+                    }
                     // A second end of one frame: the account does not balance, and the verdict says so.
                     (false, _) => ledger.count(&mut account, row.cycle_start, &End::Row(*row)),
                 }
