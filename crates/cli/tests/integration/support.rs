@@ -11,6 +11,9 @@ pub(crate) struct Bench {
     folder: tempfile::TempDir,
 }
 
+/// Names, in the environment of each run and of all it starts, the process that runs the tests.
+pub(crate) const STARTED_BY: &str = "CHRONOSEAL_STARTED_BY_TEST";
+
 /// What the binary said and how it ended.
 pub(crate) struct Said {
     pub(crate) code: Option<i32>,
@@ -34,6 +37,7 @@ impl Bench {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_chronoseal"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        command.env(STARTED_BY, std::process::id().to_string());
         command
     }
 

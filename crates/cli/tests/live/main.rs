@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use chronoseal_recordings::CaptureItem;
-use support::{Bench, SIDE_BY_SIDE, forty_frames, interrupted, scenario};
+use support::{Bench, SIDE_BY_SIDE, STARTED_BY, forty_frames, interrupted, scenario};
 
 /// Tries a shared machine gets.
 const TRIES: usize = 3;
@@ -32,14 +32,17 @@ fn live_host() -> Option<MutexGuard<'static, ()>> {
     None
 }
 
-/// Interfaces of this network namespace, and processes that are agents of this binary.
+/// Interfaces of this network namespace, and processes of this binary that runs of this test program started: the binary
+/// may serve other tests beside.
 fn left_behind() -> BTreeSet<String> {
     let devices = std::fs::read_to_string("/proc/net/dev").unwrap();
     let devices = devices.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned()));
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
         let folder = entry.ok()?.path();
         let program = std::fs::read_link(folder.join("exe")).ok()?;
-        program.starts_with(env!("CARGO_BIN_EXE_chronoseal")).then(|| folder.display().to_string())
+        let environment = String::from_utf8_lossy(&std::fs::read(folder.join("environ")).ok()?).into_owned();
+        let is_ours = environment.split('\0').any(|variable| variable == format!("{STARTED_BY}={}", std::process::id()));
+        (is_ours && program.starts_with(env!("CARGO_BIN_EXE_chronoseal"))).then(|| folder.display().to_string())
     });
     devices.chain(processes).collect()
 }
@@ -204,8 +207,14 @@ fn an_interrupted_live_run_keeps_what_there_is() {
     let bench = Bench::new();
     let file = scenario("first.toml");
     let arguments = ["run", &file, "--engine", "live", "--set", "duration=60s", "--out", "part", "--format", "json"];
+    let during = std::thread::spawn(|| {
+        std::thread::sleep(Duration::from_secs(1));
+        left_behind()
+    });
     let said = interrupted(bench.command(&arguments), Duration::from_secs(2));
     assert_eq!(left_behind(), before);
+    let during = during.join().unwrap();
+    assert!(during.len() >= before.len() + 2, "a run and its stations are seen while they are there: {during:?}");
     // The rest was not checked; on a busy host something may have failed before.
     assert!(matches!(said.code, Some(1 | 3)), "{:?}: {}", said.code, said.err);
     let run = said.assert_says(&["interrupted"]).json();
