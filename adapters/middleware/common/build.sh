@@ -10,7 +10,7 @@ need() { # programs
 }
 
 need_header() { # its name
-    echo "#include <$1>" | "${CXX:-c++}" -x c++ -std=c++17 -fsyntax-only - 2>/dev/null || missing "$1"
+    echo "#include <$1>" | "${CC:-cc}" -x c -fsyntax-only - 2>/dev/null || echo "#include <$1>" | "${CXX:-c++}" -x c++ -std=c++17 -fsyntax-only - 2>/dev/null || missing "$1"
 }
 
 missing() { # what
@@ -26,4 +26,25 @@ build_contract() {
         contract="$contract $to/$part.o"
     done
     contract_flags="-I$common -lz -lpthread"
+}
+
+# Builds the Rust crate in $here, whose program is called adapter. It has a target folder of its own, which is thrown away, or what
+# CHRONOSEAL_CARGO_TARGET names, which is kept. What the caller has set for builds of its own does not count here.
+build_rust() {
+    command -v cargo >/dev/null || {
+        echo "cargo is missing: https://rustup.rs installs it" >&2
+        exit 69
+    }
+    need cc
+    need_header zlib.h
+    target=${CHRONOSEAL_CARGO_TARGET:-$to/target}
+    (
+        for name in $(env | sed -n 's/^\(RUSTC\|RUSTC_[A-Z_]*\|RUSTFLAGS\|CARGO_ENCODED_RUSTFLAGS\|CARGO_INCREMENTAL\|CARGO_\(BUILD\|PROFILE\|TARGET\)_[A-Z0-9_]*\)=.*/\1/p'); do
+            unset "$name"
+        done
+        cd "$here"
+        CARGO_TARGET_DIR=$target cargo build --release --locked --quiet --bin adapter
+    )
+    cp "$target/release/adapter" "$to/adapter"
+    test -n "${CHRONOSEAL_CARGO_TARGET:-}" || rm -rf "$target"
 }
