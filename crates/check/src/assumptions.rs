@@ -39,9 +39,8 @@ pub(crate) fn of(plan: &Plan) -> Vec<String> {
 
 /// Segments whose clocks nothing bounds on paper.
 pub(crate) fn unbounded_clocks(plan: &Plan) -> Vec<SegmentId> {
-    let follows = |segment: &SegmentId| {
-        Ethernet::of(plan, *segment).is_some_and(|view| view.segment.sync == Sync::Gptp && view.uses_clock())
-    };
+    let follows =
+        |segment: &SegmentId| Ethernet::of(plan, *segment).is_some_and(|view| view.segment.sync == Sync::Gptp);
     plan.segment_ids().filter(follows).collect()
 }
 
