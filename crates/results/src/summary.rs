@@ -25,6 +25,9 @@ use crate::{Allowance, Distribution};
 /// Start-up is over after so many integration cycles, or the run has failed.
 pub const STARTUP_CYCLES_MAX: i64 = 10;
 
+/// The class of streams that programs carry.
+const BY_PROGRAMS: &str = "program";
+
 /// Everything a run amounts to.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunSummary {
@@ -371,6 +374,11 @@ impl RunSummary {
 }
 
 impl StreamSummary {
+    /// True if a program that is not ours carries it: what it reports can contradict itself, and only it is to blame.
+    pub fn is_by_programs(&self) -> bool {
+        self.class == BY_PROGRAMS
+    }
+
     /// True if after start-up every frame came in time, but for those that the scenario allows.
     pub fn held(&self) -> bool {
         self.failed() == 0

@@ -84,6 +84,9 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
             match (counts.held(), not_timed.contains(&stream.name.as_str())) {
                 (false, _) => Cell::text("no").marked(Mark::Bad),
                 (true, true) => Cell::text("not checked").marked(Mark::Warn),
+                (true, false) if counts.delivered == 0 => {
+                    Cell::text("not checked").marked(Mark::Warn).titled("no frame of it could be judged")
+                }
                 (true, false) => Cell::text("yes").marked(Mark::Good),
             },
             Cell::text(meta.way_of(stream)),

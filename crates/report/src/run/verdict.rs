@@ -164,6 +164,14 @@ fn named(names: &[&str]) -> Option<String> {
 /// What went wrong if the ends of a stream's frames are not as many as its frames.
 fn unbalanced(stream: &StreamSummary, account: &Account) -> String {
     let ends = (account.due as i64 - account.balance()).unsigned_abs();
+    if stream.is_by_programs() && ends > account.due {
+        let more = counted(ends - account.due, "message");
+        return format!(
+            "it cannot be said that deadlines held: the program of {} reports {more} of stream {} more than were sent, \
+             because some came twice or were never reported as sent",
+            account.receiver, stream.name,
+        );
+    }
     format!(
         "it cannot be said that deadlines held: the account of stream {} at {} does not add up, {} {} due and {} \
          {} recorded; please report this with the scenario and the seed",

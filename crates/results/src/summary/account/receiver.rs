@@ -8,6 +8,7 @@ use super::ledger::{Ledger, Part, Settled};
 use super::not_sent::Unsent;
 use super::open::{End, Frame, Open};
 use super::{Account, Sent};
+use crate::summary::BY_PROGRAMS;
 use crate::{EndMeta, FrameRow, Outcome, OwedRow, RunMeta, StreamMeta};
 
 /// A receiver's account, and the frames that are not in it for good.
@@ -27,9 +28,6 @@ pub(super) struct Receiver {
     /// Frames came in the order in which they were sent.
     is_in_order: bool,
 }
-
-/// The class of streams that programs carry.
-const BY_PROGRAMS: &str = "program";
 
 impl Receiver {
     pub(super) fn new(meta: &RunMeta, stream: &StreamMeta, receiver: u16) -> Self {
