@@ -70,6 +70,24 @@ impl Authenticator {
         Ok(needed)
     }
 
+    /// Writes the trailer of a payload that lies in two pieces: what [`Self::seal`] writes behind one that does not. False if the parts of the
+    /// trailer are no whole bytes, or not of this length.
+    pub(crate) fn seal_apart(&self, payload: [&[u8]; 2], freshness: u64, trailer: &mut [u8]) -> bool {
+        let format = self.profile.freshness();
+        let sent_len = usize::from(format.sent_bits() / 8);
+        if !self.profile.is_in_bytes() || trailer.len() != self.profile.overhead() {
+            return false;
+        }
+        let (sent, tag) = trailer.split_at_mut(sent_len);
+        let value = freshness.to_be_bytes();
+        sent.copy_from_slice(&value[value.len() - sent_len..]);
+        let complete = format.aligned(freshness);
+        let complete: &[u8] =
+            if format.is_replayable() { &[] } else { &complete[complete.len() - format.complete_len()..] };
+        let [front, rest] = payload;
+        self.mac.compute(freshness, &[self.data_id.covered(), front, rest, complete], tag).is_ok()
+    }
+
     /// Takes a PDU apart, or gives `None` if it is too short or the bits left over are not zero.
     #[inline]
     pub(crate) fn take_apart<'a>(&self, pdu: &'a [u8]) -> Option<Parts<'a>> {

@@ -162,6 +162,30 @@ impl Opener {
         outcome
     }
 
+    /// Checks the tag of a PDU with a whole freshness value ([`Freshness::Full`]), and gives that value back unjudged: for a protocol that itself
+    /// knows what it has had before, such as one whose PDUs are parts of messages and overtake each other by more than the
+    /// replay window holds. The price of each call is one tag, counted as one of [`Self::open`] is.
+    ///
+    /// # Errors
+    /// - [`DiscardReason::TooShort`]: it cannot be one.
+    /// - [`DiscardReason::TagMismatch`]: the tag does not fit.
+    /// - [`DiscardReason::NotSynchronised`]: the profile does not send the whole value.
+    pub fn open_unordered<'a>(&mut self, pdu: &'a [u8]) -> Result<Opened<'a>, DiscardReason> {
+        self.tags_computed = 0;
+        let outcome = self.check_tag(pdu);
+        self.counters.count(&outcome);
+        outcome
+    }
+
+    fn check_tag<'a>(&mut self, pdu: &'a [u8]) -> Result<Opened<'a>, DiscardReason> {
+        if self.profile().freshness() != Freshness::Full {
+            return Err(DiscardReason::NotSynchronised);
+        }
+        let parts = self.authenticator.take_apart(pdu).ok_or(DiscardReason::TooShort)?;
+        let opened = Opened { payload: parts.payload, freshness: Some(parts.sent) };
+        self.fits(parts, parts.sent).then_some(opened).ok_or(DiscardReason::TagMismatch)
+    }
+
     fn check<'a>(&mut self, pdu: &'a [u8], now: Moment) -> Result<Opened<'a>, DiscardReason> {
         let parts = self.authenticator.take_apart(pdu).ok_or(DiscardReason::TooShort)?;
         match self.profile().freshness() {

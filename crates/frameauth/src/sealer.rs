@@ -93,6 +93,30 @@ impl Sealer {
         Ok(len)
     }
 
+    /// Seals as [`Self::seal_next`] does a payload that lies in two pieces, and writes freshness value and tag to `trailer`: the payload is not
+    /// moved. Sent one behind the other, the three are the PDU.
+    ///
+    /// # Errors
+    /// As [`Self::seal_next`]; [`SealError::NotInBytes`] if freshness value and tag of the profile are no whole bytes, and
+    /// [`SealError::BufferTooSmall`] if `trailer` is not as long as [`Profile::overhead`] says.
+    pub fn seal_next_apart(
+        &mut self,
+        payload: [&[u8]; 2],
+        trailer: &mut [u8],
+        now: impl Into<Moment>,
+    ) -> Result<(), SealError> {
+        let (needed, found) = (self.profile().overhead(), trailer.len());
+        if !self.profile().is_in_bytes() {
+            return Err(SealError::NotInBytes);
+        }
+        let (position, freshness) = self.next(now.into())?;
+        if !self.authenticator.seal_apart(payload, freshness, trailer) {
+            return Err(SealError::BufferTooSmall { needed, found });
+        }
+        self.last = position;
+        Ok(())
+    }
+
     /// Where the sender stands after its next PDU, and the freshness value of that.
     fn next(&self, now: Moment) -> Result<(Option<Position>, u64), SealError> {
         let format = self.profile().freshness();
@@ -153,6 +177,9 @@ pub enum SealError {
         /// The buffer `[byte]`.
         found: usize,
     },
+    /// Freshness value and tag have to be whole bytes for this.
+    #[error("the freshness value and the tag of this profile are not in whole bytes each")]
+    NotInBytes,
     /// The cycle, or trip and reset counters, are needed and not known, or not later than those used before.
     #[error("the node does not know the cycle, or the trip and reset counters, of now")]
     NotSynchronised,

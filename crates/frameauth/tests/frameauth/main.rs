@@ -3,6 +3,7 @@
 
 mod pair;
 
+mod apart;
 mod end_to_end;
 mod every_combination;
 mod layout;
