@@ -44,6 +44,9 @@ pub struct Configuration {
     pub security: String,
     /// The configuration of the same adapter that differs in its protection only, with which it is compared.
     pub plain: Option<String>,
+    /// A variant that only thorough comparisons measure.
+    #[serde(default)]
+    pub variant: bool,
     /// What `keys.sh` is to make, if it needs keys.
     pub keys: Option<String>,
     /// Where its programs take datagrams and connections from anybody: `udp ADDRESS PORT`, `tcp ADDRESS PORT`, or `rtps PUBLISHER SUBSCRIBER OWN`,

@@ -110,6 +110,7 @@ mod tests {
             published: None,
             security: "none".into(),
             plain: plain.map(Into::into),
+            variant: false,
             keys: None,
             listens: Vec::new(),
             program: vec!["true".into()],

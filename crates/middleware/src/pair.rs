@@ -213,6 +213,7 @@ mod tests {
             published: None,
             security: "none".into(),
             plain: None,
+            variant: false,
             keys: None,
             listens: vec!["udp {station} 6000".into(), "rtps {self}".into()],
             program: ["{built}/adapter", "{self}", "{station}", "{keys}/{node}", "a \"b\""].map(Into::into).to_vec(),

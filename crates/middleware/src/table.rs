@@ -438,6 +438,7 @@ mod tests {
             published: None,
             security: "none".into(),
             plain: None,
+            variant: false,
             keys: None,
             listens: Vec::new(),
             program: vec!["true".into()],

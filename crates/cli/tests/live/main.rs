@@ -41,7 +41,8 @@ fn left_behind() -> BTreeSet<String> {
         let folder = entry.ok()?.path();
         let program = std::fs::read_link(folder.join("exe")).ok()?;
         let environment = String::from_utf8_lossy(&std::fs::read(folder.join("environ")).ok()?).into_owned();
-        let is_ours = environment.split('\0').any(|variable| variable == format!("{STARTED_BY}={}", std::process::id()));
+        let is_ours =
+            environment.split('\0').any(|variable| variable == format!("{STARTED_BY}={}", std::process::id()));
         (is_ours && program.starts_with(env!("CARGO_BIN_EXE_chronoseal"))).then(|| folder.display().to_string())
     });
     devices.chain(processes).collect()

@@ -88,6 +88,9 @@ fn left_out(
     if is_stopped {
         return Some("the study was stopped before".into());
     }
+    if configuration.variant && !plan.is_full {
+        return Some("it is left to the full form, as other variants are".into());
+    }
     let times = data.overload(network).filter(|_| !plan.is_full)?;
     // Of each kind of data that is too much for a network, the nine of the source show what that does.
     let is_shown = configuration.published.is_some() && times < 5.0;
