@@ -27,10 +27,12 @@ holder() { # name, CA
     key "$at/key.pem"
     openssl req -new -sha256 -key "$at/key.pem" -subj "/O=chronoseal/CN=$1" -out "$to/ca/$1.csr"
     openssl x509 -req -sha256 -in "$to/ca/$1.csr" -CA "$to/ca/$2.pem" -CAkey "$to/ca/$2.key" -CAcreateserial -days 30 \
-        -out "$at/certificate.pem" 2>/dev/null
+        -extfile "$to/ca/holder.cnf" -out "$at/certificate.pem" 2>/dev/null
     cp "$to/ca/authority.pem" "$at/ca.pem"
 }
 
+# An extension makes it a certificate of version 3: those of version 1 are refused by rustls.
+echo "basicConstraints = CA:FALSE" > "$to/ca/holder.cnf"
 ca authority
 ca strange
 holder robot authority

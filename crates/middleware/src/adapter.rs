@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use chronoseal_report::Cell;
 use serde::Deserialize;
 
 use crate::MiddlewareError;
@@ -20,10 +21,12 @@ pub struct Adapter {
     pub folder: PathBuf,
     /// As read.
     pub title: String,
-    /// A command that prints the installed version, and fails where it is not installed.
+    /// A command that prints the installed version, and fails where it is not installed. It is run in the folder.
     pub version: Vec<String>,
     /// Debian's packages that build it and run it.
     pub packages: Vec<String>,
+    /// What else it needs, and where that is to be had.
+    pub needs: Option<String>,
     /// What is known to be wrong with figures of it, one sentence each.
     pub limits: Vec<String>,
     /// The ways to run it.
@@ -53,10 +56,39 @@ pub struct Configuration {
     /// which is announced. Addresses are words in braces, as in programs.
     #[serde(default)]
     pub listens: Vec<String>,
+    /// Whether its messages go over the network; those through shared memory do not, and nothing of them is a figure of a network.
+    #[serde(default)]
+    pub wire: Wire,
     /// The program of both ends. Words in braces are filled in: see [`crate::Pair`].
     pub program: Vec<String>,
     /// The program of a third node, if it needs one.
     pub broker: Option<Vec<String>>,
+}
+
+/// Whether messages go over the network.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wire {
+    /// They do.
+    #[default]
+    Yes,
+    /// They take another way from process to process of one host.
+    No,
+}
+
+impl Configuration {
+    /// Its name, with what has to be said wherever a figure of it is shown.
+    pub fn shown(&self) -> String {
+        match self.wire {
+            Wire::Yes => self.name.clone(),
+            Wire::No => format!("{} (not on the wire)", self.name),
+        }
+    }
+
+    /// The cell of a table that names it.
+    pub fn cell(&self) -> Cell {
+        Cell::text(self.shown()).titled(&self.title)
+    }
 }
 
 #[derive(Deserialize)]
@@ -65,6 +97,7 @@ struct Description {
     title: String,
     version: Vec<String>,
     packages: Vec<String>,
+    needs: Option<String>,
     #[serde(default)]
     limits: Vec<String>,
     configurations: Vec<Configuration>,
@@ -111,7 +144,7 @@ fn read(folder: &Path) -> Result<Adapter, MiddlewareError> {
         return Err(wrong(format!("it has {len} bytes, and at most {DESCRIPTION_LEN_MAX} are read")));
     }
     let text = std::fs::read_to_string(&file).map_err(|error| wrong(error.to_string()))?;
-    let Description { title, version, packages, limits, configurations } =
+    let Description { title, version, packages, needs, limits, configurations } =
         toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     if version.is_empty() {
         return Err(wrong("`version` has no words: write a command that prints the installed version".into()));
@@ -139,7 +172,7 @@ fn read(folder: &Path) -> Result<Adapter, MiddlewareError> {
         }
     }
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(Adapter { name, folder: folder.into(), title, version, packages, limits, configurations })
+    Ok(Adapter { name, folder: folder.into(), title, version, packages, needs, limits, configurations })
 }
 
 #[cfg(test)]

@@ -69,11 +69,7 @@ pub fn costs<'a>(
         let of = |chosen| repetitions.differences(&secured.name, &plain.name, chosen);
         let (latency, processor) = (of(|figures| figures.median_ns), of(|figures| figures.processor_ns));
         let runs = latency.len().max(processor.len());
-        let mut row = vec![
-            Cell::text(&secured.name).titled(&secured.title),
-            Cell::text(&plain.name).titled(&plain.title),
-            Cell::count(runs as u64).from(Evidence::Measured),
-        ];
+        let mut row = vec![secured.cell(), plain.cell(), Cell::count(runs as u64).from(Evidence::Measured)];
         for values in [latency, processor] {
             row.push(cell(&values, 1e-3, 1));
             row.push(cell(&values, 1.0 / f64::from(length.max(1)), 3));
@@ -101,7 +97,7 @@ mod tests {
     use chronoseal_results::Distribution;
 
     use super::*;
-    use crate::Taken;
+    use crate::{Taken, Wire};
 
     fn configuration(name: &str, plain: Option<&str>) -> Configuration {
         Configuration {
@@ -112,6 +108,7 @@ mod tests {
             plain: plain.map(Into::into),
             variant: false,
             keys: None,
+            wire: Wire::Yes,
             listens: Vec::new(),
             program: vec!["true".into()],
             broker: None,

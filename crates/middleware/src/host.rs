@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use chronoseal_core::Duration;
 use chronoseal_runner::{LiveOptions, Run};
 
-use crate::{Adapter, Answer, Attack, Cache, Configuration, Data, Keys, Network, Packets, Pair};
+use crate::{Adapter, Answer, Attack, Cache, Configuration, Data, Keys, Network, Packets, Pair, Wire};
 
 /// What was made ready so far.
 #[derive(Debug)]
@@ -56,6 +56,9 @@ impl Host {
         live: &LiveOptions,
         stop: &AtomicBool,
     ) -> (Answer, Option<(String, Run)>) {
+        if let Some(why) = off_wire(configuration, question) {
+            return (Answer::Not(why.into()), None);
+        }
         let own_bodies = self.bodies.clone();
         let ready = match self.ready(adapter, configuration) {
             Ok(ready) => ready,
@@ -87,5 +90,18 @@ impl Host {
             let keys = configuration.keys.as_deref().map(|level| adapter.keys(level)).transpose();
             Ok(Ready { built, keys: keys.map_err(|error| error.to_string())? })
         })
+    }
+}
+
+/// Why a configuration whose messages do not go over the network is not asked this.
+fn off_wire(configuration: &Configuration, question: Question<'_>) -> Option<&'static str> {
+    match (configuration.wire, question.attack, question.network.rate) {
+        (Wire::No, Some(_), _) => Some(
+            "its messages do not go over the network: who can read and write them is whoever runs on this host as the same user",
+        ),
+        (Wire::No, None, Some(_)) => {
+            Some("its messages do not go over the network, so nothing of a network is measured: ask for localhost")
+        }
+        (Wire::No, None, None) | (Wire::Yes, ..) => None,
     }
 }

@@ -112,15 +112,16 @@ impl Adapter {
     /// Which version of the middleware is installed; `None` if none is.
     pub fn version(&self) -> Option<String> {
         let (program, words) = self.version.split_first()?;
-        let output = Command::new(program).args(words).stdin(Stdio::null()).output().ok()?;
+        let output = Command::new(program).args(words).current_dir(&self.folder).stdin(Stdio::null()).output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout);
         let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned();
         output.status.success().then_some(line)
     }
 
-    /// The command that installs it on Debian.
+    /// The command that installs it on Debian, and what no package of Debian has.
     pub fn install_command(&self) -> String {
-        format!("apt-get install {}", self.packages.join(" "))
+        let needs = self.needs.as_ref().map_or_else(String::new, |needs| format!(", and {needs}"));
+        format!("apt-get install {}{needs}", self.packages.join(" "))
     }
 
     /// Makes keys of this level, for all nodes of a run, in a folder that ends with it.

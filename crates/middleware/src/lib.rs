@@ -17,7 +17,7 @@ mod install;
 mod pair;
 mod table;
 
-pub use self::adapter::{Adapter, Configuration, adapters};
+pub use self::adapter::{Adapter, Configuration, Wire, adapters};
 pub use self::attack::{Attack, LATE_UNDER_ATTACK, attacks};
 pub use self::audit::{Audit, Finding, audit};
 pub use self::cell::{AskError, Measured, Taken, WARM_UP_PERCENT};

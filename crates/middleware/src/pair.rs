@@ -205,6 +205,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Wire;
 
     fn configuration(broker: Option<Vec<String>>) -> Configuration {
         Configuration {
@@ -215,6 +216,7 @@ mod tests {
             plain: None,
             variant: false,
             keys: None,
+            wire: Wire::Yes,
             listens: vec!["udp {station} 6000".into(), "rtps {self}".into()],
             program: ["{built}/adapter", "{self}", "{station}", "{keys}/{node}", "a \"b\""].map(Into::into).to_vec(),
             broker,

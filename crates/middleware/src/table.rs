@@ -8,7 +8,7 @@ use chronoseal_results::Distribution;
 use chronoseal_runner::versions;
 
 use crate::pair::NODES;
-use crate::{Attack, Configuration, Data, LATE_UNDER_ATTACK, Measured, Network, Taken, WARM_UP_PERCENT};
+use crate::{Attack, Configuration, Data, LATE_UNDER_ATTACK, Measured, Network, Taken, WARM_UP_PERCENT, Wire};
 
 /// What there is of one configuration.
 #[derive(Clone, Debug)]
@@ -52,12 +52,16 @@ impl Row<'_> {
     }
 
     /// What the best have least of: losses, deadlines missed, the 99th percentile of the latency or what stands for it.
-    fn rank(&self) -> (u8, u64, i64) {
-        let Some(measured) = self.measured() else { return (3, 0, 0) };
-        let (Some(loss), Some(latency)) = (measured.loss_percent(), measured.latency) else { return (2, 0, 0) };
+    /// What is not on the wire has no place among those that are, and comes last.
+    fn rank(&self) -> (bool, u8, u64, i64) {
+        let off_wire = self.configuration.wire == Wire::No;
+        let Some(measured) = self.measured() else { return (off_wire, 3, 0, 0) };
+        let (Some(loss), Some(latency)) = (measured.loss_percent(), measured.latency) else {
+            return (off_wire, 2, 0, 0);
+        };
         let broken = u8::from(measured.trouble.is_some() || measured.keeps_deadline() == Some(false));
         let silent = 1e8 * measured.silent as f64 / measured.due.max(1) as f64;
-        (broken, (loss * 1e6 + silent) as u64, latency.p99_ns.unwrap_or(latency.max_ns))
+        (off_wire, broken, (loss * 1e6 + silent) as u64, latency.p99_ns.unwrap_or(latency.max_ns))
     }
 }
 
@@ -88,8 +92,8 @@ pub fn document(rows: &[Row<'_>], data: &Data, network: Network, costs: Option<T
 
 fn verdict(ranked: &[&Row<'_>], data: &Data, network: Network) -> Verdict {
     let asked = ranked.len();
-    let ran: Vec<(&str, &Measured)> =
-        ranked.iter().filter_map(|row| Some((row.configuration.name.as_str(), row.measured()?))).collect();
+    let ran: Vec<(String, &Measured)> =
+        ranked.iter().filter_map(|row| Some((row.configuration.shown(), row.measured()?))).collect();
     let mut points = Vec::new();
     if let Some(times) = data.overload(network) {
         points.push(format!(
@@ -116,7 +120,7 @@ fn verdict(ranked: &[&Row<'_>], data: &Data, network: Network) -> Verdict {
             (Word::Failed, format!("None of {asked} configurations brings every message within {deadline}."))
         }
         Some(deadline) => {
-            let first = ran.iter().zip(&keeps).find(|(_, keeps)| **keeps == Some(true)).map(|((name, _), _)| *name);
+            let first = ran.iter().zip(&keeps).find(|(_, keeps)| **keeps == Some(true)).map(|((name, _), _)| name);
             let best = first.map_or_else(String::new, |name| format!("; the fastest of them is {name}"));
             let text = format!(
                 "{held} of {asked} configurations brought every message that was measured within {deadline}{best}."
@@ -148,10 +152,7 @@ fn table(ranked: &[&Row<'_>]) -> Table {
              neither way. Wire/data: bytes that crossed the link for each byte of a message that came; less than 1, and the messages took another way. Ready after: when the first message was due, until when both ends had to start and find each other."
         ));
     for row in ranked {
-        let mut cells = vec![
-            Cell::text(&row.configuration.name).titled(&row.configuration.title),
-            Cell::text(&row.configuration.security),
-        ];
+        let mut cells = vec![row.configuration.cell(), Cell::text(&row.configuration.security)];
         match &row.answer {
             Answer::Not(why) => cells.extend((0..10).map(|_| Cell::na(why.as_str()))),
             Answer::Measured(measured) => cells.extend(measured_cells(measured)),
@@ -172,7 +173,7 @@ pub fn taken<'a>(rows: impl Iterator<Item = (&'a Configuration, Result<&'a Measu
          is in it, handshakes too, so that it is more in a shorter run; what the emulated link takes is not. Memory: the most that each process had, in sum.",
     );
     for (configuration, answer) in rows {
-        let mut cells = vec![Cell::text(&configuration.name).titled(&configuration.title)];
+        let mut cells = vec![configuration.cell()];
         for node in NODES {
             let [processor, memory] = match answer {
                 Err(why) => [0; 2].map(|_| Cell::na(why)),
@@ -282,7 +283,7 @@ pub fn range_row(configuration: &Configuration, measured: &Measured, deadline: O
         (None, silent) => format!("{silent} of {} had not come after a second", measured.due),
     };
     Some(RangeRow {
-        name: configuration.name.clone(),
+        name: configuration.shown(),
         note: configuration.security.clone(),
         deadline: deadline.map(Duration::as_us_f64),
         no_deadline: "none was given".into(),
@@ -362,7 +363,7 @@ pub fn attacked(trials: &[Trial<'_>]) -> Table {
         );
     for trial in trials {
         let mut row = vec![
-            Cell::text(&trial.configuration.name),
+            trial.configuration.cell(),
             Cell::text(&trial.configuration.security),
             Cell::text(&trial.attack.name).titled(&trial.attack.title),
             Cell::text(&trial.attack.threat),
@@ -440,6 +441,7 @@ mod tests {
             plain: None,
             variant: false,
             keys: None,
+            wire: Wire::Yes,
             listens: Vec::new(),
             program: vec!["true".into()],
             broker: None,
@@ -482,6 +484,25 @@ mod tests {
         assert!(document.verdict.text.starts_with("2 of 6 configurations brought"), "{}", document.verdict.text);
         assert!(document.verdict.text.ends_with("the fastest of them is fast."), "{}", document.verdict.text);
         assert_eq!(document.verdict.points, ["missing: not measured, because it is not installed"]);
+    }
+
+    #[test]
+    fn what_is_not_on_the_wire_is_marked_and_never_the_fastest() {
+        let (wired, shared) = (configuration("wired"), Configuration { wire: Wire::No, ..configuration("shared") });
+        let rows = [
+            Row { configuration: &shared, answer: measured(2_000, 0, 0, 9) },
+            Row { configuration: &wired, answer: measured(2_000, 0, 0, 900) },
+        ];
+        let data = Data { deadline: Some(Duration::from_ms(1)), ..Data::published()[0].clone() };
+        let document = document(&rows, &data, NETWORKS[0], None);
+        let blocks = &document.sections[0].blocks;
+        let (Block::Table(table), Block::Ranges(ranges)) = (&blocks[0], &blocks[1]) else {
+            panic!("table and picture")
+        };
+        let order: Vec<&str> = table.rows.iter().map(|row| row[0].text.as_str()).collect();
+        assert_eq!(order, ["wired", "shared (not on the wire)"]);
+        assert_eq!(ranges.rows[1].name, "shared (not on the wire)");
+        assert!(document.verdict.text.ends_with("the fastest of them is wired."), "{}", document.verdict.text);
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub(super) fn latency(all: &[Adapter], data: &Data, cells: &Cells, printed: &[Pr
     );
     for configuration in ordered(all, printed) {
         for network in NETWORKS {
-            let mut row = vec![Cell::text(&configuration.name).titled(&configuration.title), Cell::text(network.title)];
+            let mut row = vec![configuration.cell(), Cell::text(network.title)];
             row.extend(printed_cells(configuration, printed_of(printed, configuration, &data.name, network)));
             row.extend(measured_cells(cells.get(&configuration.name, &data.name, network.profile)));
             row.push(law::mean(data, network, Packets::Large).map_or_else(
@@ -108,7 +108,7 @@ pub(super) fn loss(all: &[Adapter], cells: &Cells, printed: &[Printed]) -> Table
     );
     for configuration in ordered(all, printed) {
         for data in Data::recorded() {
-            let mut row = vec![Cell::text(&configuration.name).titled(&configuration.title), Cell::text(&data.name)];
+            let mut row = vec![configuration.cell(), Cell::text(&data.name)];
             for network in NETWORKS {
                 row.push(printed_of(printed, configuration, &data.name, network).map_or_else(
                     || Cell::na("the source has no such configuration"),
