@@ -1,7 +1,7 @@
-"""Takes part by way of the middleware itself: outsider.py listen|forge STREAM LENGTH RECEIVER ADAPTER [WORDS].
+"""Takes part by way of the middleware itself: outsider.py listen|forge STREAM LENGTH OTHER ADAPTER [WORDS].
 
-Runs the adapter as if the bench had given it the stream (its name and the length of its messages), to receive it or to send messages of that
-name to RECEIVER. Their numbers begin with 1,000,000,000, so that they can be told from others. Says at the end what came of it.
+Runs the adapter as if the bench had given it the stream (its name and the length of its messages), to receive it from OTHER or to send messages
+of that name to OTHER. Their numbers begin with 1,000,000,000, so that they can be told from others. Says at the end what came of it.
 """
 
 import json
@@ -18,8 +18,8 @@ RECORD_LENGTH = 32
 
 
 def main():
-    what, name, length, receiver, *adapter = sys.argv[1:]
-    stream = {"number": 0, "name": name, "sends": what == "forge", "peers": [receiver], "period_ns": PERIOD_NS, "offset_ns": 0}
+    what, name, length, other, *adapter = sys.argv[1:]
+    stream = {"number": 0, "name": name, "sends": what == "forge", "peers": [other], "period_ns": PERIOD_NS, "offset_ns": 0}
     stream["length"] = int(length)
     with tempfile.NamedTemporaryFile() as records:
         environment = {

@@ -10,6 +10,7 @@
 
 mod domain;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chronoseal_contract::{
@@ -29,6 +30,8 @@ const WAITING: usize = 8;
 const PEERS_MAX: usize = 16;
 /// While a receiver has no room.
 const RETRY: Duration = Duration::from_micros(50);
+/// After this a publisher says that it waits.
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// In front of each body.
 #[derive(Clone, Copy, Default, Debug, ZeroCopySend)]
@@ -74,19 +77,26 @@ type Events = event::PortFactory<Service>;
 type Messages = publish_subscribe::PortFactory<Service, [u8], Head>;
 
 fn sender(stream: &Stream, events: Events, messages: Messages) -> End {
+    let (of_stream, has_said) = (stream.clone(), AtomicBool::new(false));
+    let waiting = move |info: &BackpressureInfo| wait(&of_stream, &has_said, info);
     // Those that wait at each receiver, one that it reads, and one that is written.
     let samples = stream.peers.len() * (WAITING + 1) + 1;
     let publisher =
         messages.publisher_builder().initial_max_slice_len(stream.length_max as usize).max_loaned_samples(1);
-    let publisher = publisher.override_sample_preallocation(move |_| samples).set_backpressure_handler(wait).create();
+    let publisher =
+        publisher.override_sample_preallocation(move |_| samples).set_backpressure_handler(waiting).create();
     let publisher = publisher.unwrap_or_else(|error| fail(Exit::Other, &stream.name, error));
     let notifier = events.notifier_builder().create().unwrap_or_else(|error| fail(Exit::Other, &stream.name, error));
     End::Publishes(Box::new(Sender { publisher, notifier, messages, stream: stream.clone() }))
 }
 
-fn wait(_: &BackpressureInfo) -> BackpressureAction {
+/// What is done while a receiver has no room.
+fn wait(stream: &Stream, has_said: &AtomicBool, info: &BackpressureInfo) -> BackpressureAction {
     if is_stopped() {
         return BackpressureAction::DiscardDataAndFail;
+    }
+    if info.elapsed_time > SILENCE && !has_said.swap(true, Ordering::Relaxed) {
+        stream.say(format_args!("a receiver has taken nothing for {SILENCE:?}; nothing more is sent until it does"));
     }
     std::thread::sleep(RETRY);
     BackpressureAction::Retry
