@@ -45,21 +45,46 @@ def scans():
 
 
 def png(path, depth):
-    """The pixels of a PNG without a palette or interlace, `depth` bytes each (ISO/IEC 15948)."""
+    """The pixels of an image of the camera, `depth` bytes each."""
+    data = pixels(path)
+    if len(data) != WIDTH * HEIGHT * depth:
+        sys.exit(f"{path}: it is not an image of {WIDTH} x {HEIGHT} pixels of {depth} B")
+    return data
+
+
+# Values of a pixel, by the colour type of a PNG without a palette.
+VALUES = {0: 1, 2: 3, 4: 2, 6: 4}
+PIXELS_MAX = 1 << 30
+
+
+def pixels(path):
+    """The pixels of a PNG without a palette or interlace, with 8 or 16 bits for each value (ISO/IEC 15948)."""
     data = path.read_bytes()
-    at, packed = 8, b""
-    while at < len(data):
+    at, packed, head = 8, b"", None
+    while at + 8 <= len(data):
         length, kind = struct.unpack(">I4s", data[at : at + 8])
         body = data[at + 8 : at + 8 + length]
-        if kind == b"IHDR" and (struct.unpack(">II", body[:8]) != (WIDTH, HEIGHT) or body[12] != 0):
-            sys.exit(f"{path}: it is not a plain image of {WIDTH} x {HEIGHT} pixels")
+        if kind == b"IHDR":
+            head = struct.unpack(">IIBBBBB", body)
         packed += body if kind == b"IDAT" else b""
         at += 12 + length
-    raw, stride = zlib.decompress(packed), WIDTH * depth
+    if head is None:
+        raise ValueError("it has no header")
+    width, height, bits, colour, _, _, interlace = head
+    if bits not in (8, 16) or colour not in VALUES or interlace:
+        raise ValueError("images with a palette, interlace or less than 8 bits are not read")
+    depth = VALUES[colour] * bits // 8
+    stride = width * depth
+    if (stride + 1) * height > PIXELS_MAX:
+        raise ValueError(f"{width} x {height} pixels are too many")
+    raw = zlib.decompressobj().decompress(packed, (stride + 1) * height + 1)
     rows, above = [], bytearray(stride)
-    for y in range(HEIGHT):
+    for y in range(height):
         begin = y * (stride + 1)
-        above = unfiltered(raw[begin], bytearray(raw[begin + 1 : begin + 1 + stride]), above, depth)
+        row = bytearray(raw[begin + 1 : begin + 1 + stride])
+        if len(row) < stride:
+            raise ValueError(f"it ends in row {y} of {height}")
+        above = unfiltered(raw[begin], row, above, depth)
         rows.append(bytes(above))
     return b"".join(rows)
 

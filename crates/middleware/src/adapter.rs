@@ -29,6 +29,8 @@ pub struct Adapter {
     pub needs: Option<String>,
     /// What is known to be wrong with figures of it, one sentence each.
     pub limits: Vec<String>,
+    /// Other folders that its program is built of, from its own.
+    pub sources: Vec<String>,
     /// The ways to run it.
     pub configurations: Vec<Configuration>,
 }
@@ -100,6 +102,8 @@ struct Description {
     needs: Option<String>,
     #[serde(default)]
     limits: Vec<String>,
+    #[serde(default)]
+    sources: Vec<String>,
     configurations: Vec<Configuration>,
 }
 
@@ -144,7 +148,7 @@ fn read(folder: &Path) -> Result<Adapter, MiddlewareError> {
         return Err(wrong(format!("it has {len} bytes, and at most {DESCRIPTION_LEN_MAX} are read")));
     }
     let text = std::fs::read_to_string(&file).map_err(|error| wrong(error.to_string()))?;
-    let Description { title, version, packages, needs, limits, configurations } =
+    let Description { title, version, packages, needs, limits, sources, configurations } =
         toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     if version.is_empty() {
         return Err(wrong("`version` has no words: write a command that prints the installed version".into()));
@@ -172,7 +176,7 @@ fn read(folder: &Path) -> Result<Adapter, MiddlewareError> {
         }
     }
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(Adapter { name, folder: folder.into(), title, version, packages, needs, limits, configurations })
+    Ok(Adapter { name, folder: folder.into(), title, version, packages, needs, limits, sources, configurations })
 }
 
 #[cfg(test)]

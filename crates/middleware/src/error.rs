@@ -39,6 +39,9 @@ pub enum MiddlewareError {
     /// Messages that cannot be made of recordings.
     #[error("messages of sensor data cannot be made: {0}")]
     Bodies(String),
+    /// A user's recording that cannot be read.
+    #[error("{0}")]
+    Recording(String),
     /// Keys that cannot be made.
     #[error("keys of the adapter {adapter} for `{level}` cannot be made: {what}")]
     Keys {

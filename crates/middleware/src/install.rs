@@ -69,7 +69,8 @@ impl Cache {
         let place = self.0.join(&adapter.name);
         let common = adapter.folder.parent().map(|parent| parent.join("common"));
         let mut hash = Xxh3::new();
-        for folder in std::iter::once(&adapter.folder).chain(&common) {
+        let sources: Vec<PathBuf> = adapter.sources.iter().map(|source| adapter.folder.join(source)).collect();
+        for folder in std::iter::once(&adapter.folder).chain(&common).chain(&sources) {
             digest(folder, &mut hash).map_err(|error| wrong(format!("{}: {error}", folder.display())))?;
         }
         let stamp = format!("{:032x}\n", hash.digest128());
@@ -89,6 +90,9 @@ impl Cache {
     }
 }
 
+/// What Cargo builds within an adapter's folder, for who works on it: no source.
+const NO_SOURCE: &str = "target";
+
 /// Every file of a folder, by name.
 fn digest(folder: &Path, hash: &mut Xxh3) -> std::io::Result<()> {
     let mut entries: Vec<PathBuf> = match folder.read_dir() {
@@ -99,7 +103,9 @@ fn digest(folder: &Path, hash: &mut Xxh3) -> std::io::Result<()> {
     entries.sort();
     for path in entries {
         if path.is_dir() {
-            digest(&path, hash)?;
+            if !path.ends_with(NO_SOURCE) {
+                digest(&path, hash)?;
+            }
             continue;
         }
         hash.update(path.as_os_str().as_encoded_bytes());
@@ -233,7 +239,9 @@ mod tests {
             title: "Own".into(),
             version: vec!["echo".into(), "1.2".into()],
             packages: vec!["one".into(), "two".into()],
+            needs: None,
             limits: Vec::new(),
+            sources: Vec::new(),
             configurations: Vec::new(),
         }
     }

@@ -15,6 +15,7 @@ mod error;
 mod host;
 mod install;
 mod pair;
+mod recording;
 mod table;
 
 pub use self::adapter::{Adapter, Configuration, Wire, adapters};
@@ -26,4 +27,5 @@ pub use self::error::MiddlewareError;
 pub use self::host::{Host, Question};
 pub use self::install::{Cache, Keys};
 pub use self::pair::{Data, NETWORKS, Network, Packets, Pair};
+pub use self::recording::Recording;
 pub use self::table::{Answer, Row, Trial, attacked, document, harmed, loss_cell, range_row, rates, taken};

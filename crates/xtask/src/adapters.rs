@@ -11,6 +11,9 @@ const TESTED: &[&[&str]] = &[
     &["fastdds", "fast-dds-reliable", "fast-dds-reliable-encrypted"],
 ];
 
+/// Recordings of users, read by Debian's Python as in use.
+const RECORDINGS: &[&str] = &["/usr/bin/python3", "adapters/middleware/test_recordings.py"];
+
 /// Runs these adapters through `conformance.py`; all of them if none is named.
 pub(crate) fn run(root: &Path, names: &[&str]) -> TaskResult {
     let folder = root.join("adapters/middleware");
@@ -27,6 +30,7 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> TaskResult {
 
 /// What every test run asks of adapters.
 pub(crate) fn test(root: &Path) -> TaskResult {
+    process::run(root, RECORDINGS)?;
     let calls: Vec<Vec<&str>> = TESTED.iter().map(|words| [words, &["--brief"][..]].concat()).collect();
     conform(root, &calls)
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use chronoseal_console::{Format, Printer, Status, Trouble, files};
 use chronoseal_core::{Bytes, Duration};
 use chronoseal_middleware::{
-    Adapter, Answer, Cache, Configuration, Data, Host, NETWORKS, Network, Packets, Question, Repetitions, Row, Trial,
-    adapters, attacked, attacks, audit, costs, document, harmed, plain_of,
+    Adapter, Answer, Cache, Configuration, Data, Host, NETWORKS, Network, Packets, Question, Recording, Repetitions,
+    Row, Trial, adapters, attacked, attacks, audit, costs, document, harmed, plain_of,
 };
 use chronoseal_report::{Block, Cell, Document, Section, Table, Verdict, Word, csv, html, json, run_report};
 use chronoseal_results::disk::Filling;
@@ -108,6 +108,7 @@ struct List {
 Examples:
   chronoseal middleware run raw-tcp raw-tls --data image --repeat 10
   chronoseal middleware run --all --network wifi --length 2kB --period 10ms --deadline 50ms
+  chronoseal middleware run ros-1 raw-tls --data cloud --recording drive.bag --topic /velodyne_points
 
 Adapters are programs of this project's sources; they are built when they are used for the first time, and run as you.
 
@@ -149,6 +150,13 @@ struct Run {
     /// How often each is run, all of them in turn; from 10 on the report says what security costs, with intervals
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     repeat: u16,
+    /// Send a recording of your own, at its own rate: a ROS 1 bag, MCAP, PCD, PNG images or the datagrams of a lidar in a pcap. `--data` says as
+    /// what it is sent by middlewares that have types
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["length", "bodies", "recorded"])]
+    recording: Option<PathBuf>,
+    /// Which of several topics of the recording; of a pcap the UDP port
+    #[arg(long, requires = "recording")]
+    topic: Option<String>,
     /// Folder with recorded messages: NAME.bodies for the stream of that name, as adapters/middleware/README.md describes it
     #[arg(long)]
     bodies: Option<PathBuf>,
@@ -240,7 +248,6 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
         DataName::Cloud => cloud,
     };
     data.deadline = options.deadline;
-    data.period = options.period.unwrap_or(data.period);
     if let Some(length) = options.length {
         data.length =
             u32::try_from(length.0).map_err(|_| Trouble(format!("error: {length} are too many for a message")))?;
@@ -248,6 +255,13 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     let folder = options.out.clone().unwrap_or_else(|| files::fresh_folder("middleware"));
     files::claim(&folder)?;
     let filling = Filling::begin(&folder)?;
+    let recording = options.recording.as_deref().map(|file| {
+        let to = folder.join("messages");
+        Recording::read(&options.adapters, file, options.topic.as_deref(), &mut data, &to)
+    });
+    let recording = recording.transpose()?;
+    data.period = options.period.unwrap_or(data.period);
+    let bodies = recording.as_ref().map(|recording| recording.bodies.clone()).or(bodies);
     let stop = interrupt::flag();
     let rounds = usize::from(options.repeat);
     let bar = printer.progress((rounds * chosen.len()) as u64, "middleware");
@@ -296,7 +310,8 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
         chosen.iter().filter_map(|(adapter, one)| Some((*one, plain_of(adapter, one).filter(|one| is_chosen(one))?)));
     let costs = costs(&format!("{} over {}", data.name, network.title), data.length, pairs, &repetitions);
     bar.finish_and_clear();
-    let document = document(&rows, &data, network, costs);
+    let mut document = document(&rows, &data, network, costs);
+    document.verdict.points.splice(0..0, recording.into_iter().flat_map(|recording| recording.notes));
     keep(&folder, filling, &document, options.format, printer)
 }
 
