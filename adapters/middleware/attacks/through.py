@@ -1,5 +1,6 @@
-"""Attacks of somebody through whom all packets of the link go, such as a switch or an access point: through.py WHAT PUBLISHER.
+"""Attacks of somebody through whom all packets of the link go, such as a switch or an access point: through.py WHAT PUBLISHER [WORDS].
 
+read     looks whether packets of the publisher have pieces of its messages in clear: WORDS are BODIES STREAM LENGTH, by which it knows one when it sees one
 delay    holds back each packet of the publisher for half a second
 replay   sends each packet of the publisher once more, a third of a second later
 insert   sends one message once more within a TCP connection of the publisher, whose later numbers it changes, so that neither end notices
@@ -9,6 +10,7 @@ Everything else is passed on as it came. Knows no keys, and nothing of any middl
 
 import heapq
 import itertools
+import pathlib
 import select
 import signal
 import socket
@@ -21,6 +23,8 @@ HELD_S = 0.5
 REPEATED_AFTER_S = 0.33
 # A message ends where a connection is silent for this long.
 GAP_S = 0.008
+# Of a message, as long as no other has it by chance [byte].
+PIECE = 24
 # As many as surely find room at a receiver.
 INSERTED_BYTES_MAX = 60_000
 COPIES_MAX = 5
@@ -91,6 +95,45 @@ class Segment:
             if frame[at] == 5:
                 frame[at : at + length] = b"\x01" * length
             at += length
+
+
+class Read:
+    """Counts the messages of which a piece of 24 bytes is in a packet; at several places, since the cut between two packets may be at one."""
+
+    def __init__(self, link, publisher, bodies, stream, length):
+        self.link, self.publisher, self.seen = link, publisher, 0
+        known = list(messages(bodies, stream, int(length)))
+        self.pieces = [{body[at : at + PIECE] for body in known if len(body) >= at + PIECE} for at in range(PIECE, 600, 97)]
+        # A scan of nothing looks like many other things.
+        self.pieces = [{piece for piece in pieces if len(set(piece)) > 4} for pieces in self.pieces]
+        self.found = [0] * len(self.pieces)
+
+    def take(self, frame, now):
+        self.link.send(frame)
+        if source(frame) == self.publisher:
+            self.seen += 1
+            for place, pieces in enumerate(self.pieces):
+                self.found[place] += any(piece in frame for piece in pieces)
+
+    def word(self):
+        return f"{max(self.found)} messages read, in clear in {self.seen} packets" if self.seen else ""
+
+
+def messages(folder, stream, length):
+    """The bodies of a stream as ../common/bodies.c has them, from the file or made up."""
+    path = pathlib.Path(folder, f"{stream}.bodies")
+    if folder and path.is_file():
+        data = path.read_bytes()
+        for number in range(struct.unpack_from("<I", data, 12)[0]):
+            begin, size, _ = struct.unpack_from("<QII", data, 16 + 16 * number)
+            yield data[begin : begin + size]
+        return
+    for seed in range(1, 9):
+        body = bytearray()
+        for _ in range(min(length, 1_000)):
+            seed = (seed * 1664525 + 1013904223) & 0xFFFFFFFF
+            body.append(seed >> 24)
+        yield bytes(body)
 
 
 class Delay:
@@ -214,9 +257,9 @@ def has_data(frame):
 
 
 def main():
-    what, publisher = sys.argv[1:]
+    what, publisher, *words = sys.argv[1:]
     link, publisher = Link(), socket.inet_aton(publisher)
-    attack = {"delay": Delay, "replay": Replay, "insert": Insert}[what](link, publisher)
+    attack = {"read": Read, "delay": Delay, "replay": Replay, "insert": Insert}[what](link, publisher, *words)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     begins_at = None
     try:
