@@ -22,7 +22,7 @@ pub(super) const ADAPTERS: &str = "adapters/middleware";
 #[command(after_help = "\
 Examples:
   chronoseal middleware list
-  chronoseal middleware run cyclone-reliable cyclone-reliable-encrypted --data laser --network gigabit-ethernet
+  chronoseal middleware run cyclone-dds-reliable cyclone-dds-reliable-encrypted --data laser --network gigabit-ethernet
   chronoseal middleware run --all --data image --network wifi --deadline 33ms
 
 Each adapter is a folder in adapters/middleware; its README says how to add one.")]
