@@ -9,15 +9,22 @@ use std::time::Instant;
 use crate::built::Executable;
 use crate::{Failure, TaskResult};
 
-/// Folders of crates whose tests wait for most of their time. No two of these run at once: they measure.
-const WAITING: &[&str] = &["runner", "testbed", "v2x-cli", "v2x-load", "v2x-service"];
+/// Tests that wait for most of their time, by how their names begin. No two of these run at once: they measure.
+const WAITING: &[&str] = &["runner live", "testbed ", "v2x-cli ", "v2x-load ", "v2x-service "];
 
-/// Runs all, with what each printed in one piece, and names those that failed.
-pub(crate) fn run(mut executables: Vec<Executable>) -> TaskResult {
-    // The largest first: they take longest, and none of them is left for the end.
-    executables.sort_by_key(|one| std::cmp::Reverse(std::fs::metadata(&one.path).map_or(0, |file| file.len())));
+/// Those that take longest of the others. They run first, so that none of them is left for the end.
+const LONGEST: &[&str] = &["runner runner", "cli cli", "testbed-cli hosts", "v2x v2x", "sim sim"];
+
+/// Runs all, with what each printed in one piece, and names those that failed. `measured` is no executable and waits and measures as
+/// those do that wait: it runs when the last of them has ended.
+pub(crate) fn run(mut executables: Vec<Executable>, measured: impl FnOnce() + Send) -> TaskResult {
+    // The larger ones take longer as a rule.
+    executables.sort_by_key(|one| {
+        let place = LONGEST.iter().position(|name| one.name == *name).unwrap_or(LONGEST.len());
+        (place, std::cmp::Reverse(std::fs::metadata(&one.path).map_or(0, |file| file.len())))
+    });
     let (waiting, computing): (VecDeque<_>, VecDeque<_>) =
-        executables.into_iter().partition(|one| WAITING.iter().any(|name| one.folder.ends_with(name)));
+        executables.into_iter().partition(|one| WAITING.iter().any(|name| one.name.starts_with(name)));
     let (waiting, computing) = (Mutex::new(waiting), Mutex::new(computing));
     let failed = Mutex::new(Vec::new());
     let drain = |queue: &Mutex<VecDeque<Executable>>| {
@@ -30,6 +37,7 @@ pub(crate) fn run(mut executables: Vec<Executable>) -> TaskResult {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             drain(&waiting);
+            measured();
             drain(&computing);
         });
         drain(&computing);

@@ -102,7 +102,7 @@ fn main() -> ExitCode {
         ["rtl", "calls"] => rtl::calls(&root),
         ["rtl", "area"] => rtl::area(&root),
         ["lint"] => ci::lint(&root),
-        ["test"] => test::run(&root),
+        ["test"] => test::run(&root, &[]),
         ["ci"] => ci::run(&root),
         _ => Err(Failure::because(USAGE)),
     };

@@ -29,7 +29,11 @@ const SECOND_VENDOR: &[&str] = &[
     "mvn", "--quiet", "--batch-mode", "--file", "adapters/bc-pki/pom.xml", "package",
 ];
 
-pub(crate) fn run(root: &Path) -> TaskResult {
+/// Something to run, with its name.
+pub(crate) type Part = (&'static str, fn(&Path) -> TaskResult);
+
+/// `further` parts need nothing but what is built, and run beside the executables too.
+pub(crate) fn run(root: &Path, further: &[Part]) -> TaskResult {
     let parts = Parts::default();
     let (programs, built) = std::thread::scope(|scope| {
         let programs = scope.spawn(|| foreign_programs(root));
@@ -39,10 +43,15 @@ pub(crate) fn run(root: &Path) -> TaskResult {
     parts.ended("programs that tests run", programs);
     // What has no test executable goes beside those: a processor is idle while tests wait.
     std::thread::scope(|scope| {
-        scope.spawn(|| beside_the_executables(root, &parts));
-        parts.run("tests of every crate", || built.and_then(executables::run));
+        scope.spawn(|| {
+            for &(name, part) in further {
+                parts.run(name, || part(root));
+            }
+            beside_the_executables(root, &parts);
+        });
+        let measured = || parts.run("robot middleware", || adapters::test(root));
+        parts.run("tests of every crate", || executables::run(built?, measured));
     });
-    parts.run("robot middleware", || adapters::test(root));
     let failed = parts.failed.into_inner().expect("no thread panicked");
     if failed.is_empty() {
         eprintln!("== all tests passed");

@@ -74,8 +74,8 @@ impl Shell {
         for command in commands {
             script += "__begun=$EPOCHREALTIME\n";
             script += &command.text;
-            // What serves in the background is not there at once.
-            script += if command.text.trim_end().ends_with('&') { "\nsleep 2" } else { "" };
+            // What serves in the background is not there at once, and tests may run beside this.
+            script += if command.text.trim_end().ends_with('&') { "\nsleep 5" } else { "" };
             script += &format!("\nprintf '\\n{END}%s %s %s\\n' \"$?\" \"$__begun\" \"$EPOCHREALTIME\"\n");
         }
         let (output, failed) = (self.folder.join(".printed"), |error: std::io::Error| {
