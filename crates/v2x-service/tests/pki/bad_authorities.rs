@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use chronoseal_v2x::crypto::Curve;
-use chronoseal_v2x_service::pki::{Client, Endpoint, HttpClient, KeyDevice, REQUEST_TYPE, ServiceError};
+use chronoseal_v2x_service::pki::{Client, Endpoint, HttpClient, REQUEST_TYPE, ServiceError};
 
 use super::{Car, Pki};
 
@@ -131,7 +131,7 @@ fn a_station_whose_disk_is_full_keeps_its_credential() {
     // A file where the folder of new credentials would be: what cannot be written is an error with its name.
     let broken = tempfile::tempdir().unwrap();
     std::fs::write(broken.path().join("ec"), b"").unwrap();
-    let device = KeyDevice::software(broken.path()).unwrap();
+    let device = super::key_files(broken.path());
     let client = Client::new(broken.path(), device);
     client.canonical_key(Curve::NistP256).unwrap();
     let url = format!("{}/ea", pki.server.url());

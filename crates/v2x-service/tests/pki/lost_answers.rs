@@ -13,14 +13,14 @@ use chronoseal_v2x::pki::Permissions;
 use chronoseal_v2x::types::{Duration as Validity, ValidityPeriod};
 use chronoseal_v2x::vss::PseudonymOrder;
 use chronoseal_v2x_service::pki::{
-    Client, Clock, Endpoint, HttpClient, KeyDevice, ServiceError, TicketOptions, now, read_certificate,
+    Client, Clock, Endpoint, HttpClient, ServiceError, TicketOptions, now, read_certificate,
 };
 use chronoseal_v2x_service::vss::{Authority, pseudonym_source};
 
 use super::bad_authorities::{read_body, response};
 use super::replays::count;
 use super::revocation::Rig;
-use super::{Car, ID, Pki};
+use super::{Car, ID, Pki, key_files};
 
 /// A relay on the way to the authority `path`. It passes requests on, and drops every answer while `drops` says so.
 fn relay(pki: &Pki, path: &str, drops: impl Fn(usize) -> bool + Send + 'static) -> (String, Arc<AtomicUsize>) {
@@ -57,7 +57,7 @@ fn ended(car: Car) -> tempfile::TempDir {
 
 /// A station as a process that was just started has it.
 fn restarted(folder: &tempfile::TempDir) -> Client {
-    Client::new(folder.path(), KeyDevice::software(folder.path()).unwrap())
+    Client::new(folder.path(), key_files(folder.path()))
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn the_daemon_takes_up_after_a_restart_what_it_asked_for_before() {
 fn asks_until_it_is_killed() {
     let place = |name: &str| std::path::PathBuf::from(std::env::var_os(name).unwrap());
     let station = place("CHRONOSEAL_STATION");
-    let client = Client::new(&station, KeyDevice::software(&station).unwrap());
+    let client = Client::new(&station, key_files(&station));
     let authorities = place("CHRONOSEAL_AUTHORITIES");
     let [aa, ea] = ["aa.oer", "ea.oer"].map(|name| read_certificate(&authorities.join(name)).unwrap());
     let url = std::env::var("CHRONOSEAL_URL").unwrap();

@@ -20,10 +20,15 @@ mod siege;
 mod stores;
 mod trial;
 
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
 use chronoseal_v2x::crypto::{Curve, PublicPoint, SigningKey};
 use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{Permissions, Role, Station, TicketPeriods};
 use chronoseal_v2x::types::HashedId8;
+use chronoseal_v2x_service::hsm::software::{PinCost, SoftwareHsm};
 use chronoseal_v2x_service::pki::{Client, Endpoint, KeyDevice, Server, ServerOptions, ServiceError, TicketOptions};
 use chronoseal_v2x_service::store::Store;
 
@@ -33,6 +38,20 @@ const ID: &[u8] = &[0xc0, 0xff, 0xee];
 fn skip(reason: &str) {
     println!("skipped: {reason}");
     assert_ne!(std::env::var("CHRONOSEAL_REQUIRE_LIVE").as_deref(), Ok("1"), "skipped: {reason}");
+}
+
+/// Keys in files below `folder`, as [`KeyDevice::software`] keeps them, but their PIN costs little to try: stations and authorities are
+/// started hundreds of times.
+fn key_files(folder: &Path) -> KeyDevice {
+    let keys = folder.join("keys");
+    if !keys.exists() {
+        let pin = "4711";
+        let mut file = std::fs::OpenOptions::new();
+        let mut file = file.write(true).create_new(true).mode(0o600).open(KeyDevice::pin_file(folder)).unwrap();
+        file.write_all(pin.as_bytes()).unwrap();
+        drop(SoftwareHsm::create_with(&keys, pin, PinCost { memory_kib: 8, passes: 1 }).unwrap());
+    }
+    KeyDevice::software(folder).unwrap()
 }
 
 /// A PKI with its folder.
@@ -57,7 +76,7 @@ impl Pki {
         // Whenever a week ends: a test says so if it is about that.
         options.ticket_periods = TicketPeriods::AsAsked;
         change(&mut options);
-        let device = KeyDevice::software(folder.path()).unwrap();
+        let device = key_files(folder.path());
         Self { server: Server::start(&options, &device, store).unwrap(), folder }
     }
 
@@ -120,7 +139,7 @@ struct Car {
 impl Car {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let device = KeyDevice::software(folder.path()).unwrap();
+        let device = key_files(folder.path());
         Self { client: Client::new(folder.path(), device), folder }
     }
 
