@@ -164,8 +164,11 @@ def bag(file, taken):
             return
         head, data = record
         if head.get("op") == bytes([CHUNK]):
+            length = head.get("size", b"")
+            if len(length) != 4:
+                raise Wrong(f"the chunk before byte {file.tell()} does not say how long it is")
             try:
-                chunk = unpacked(head.get("compression", b"none").decode(errors="replace"), data)
+                chunk = unpacked(head.get("compression", b"none").decode(errors="replace"), data, *struct.unpack("<I", length))
             except (OSError, EOFError, ValueError, RuntimeError) as error:
                 raise Wrong(f"the chunk before byte {file.tell()} cannot be unpacked: {error}") from error
             at = 0
@@ -225,16 +228,27 @@ def bag_item(head, data, connections, taken):
         taken.offer(topic, kind, lambda: body_of(kind, data, False), seconds * 1_000_000_000 + nanoseconds)
 
 
-def unpacked(compression, data, length=None):
+def unpacked(compression, data, length):
+    """What `length` bytes were packed into. More are not unpacked, whatever the data would come to."""
+    if length > RECORD_MAX:
+        raise Wrong(f"a chunk of {length} B is longer than any of {RECORD_MAX} B that is read")
     if compression in ("none", ""):
         return data
     if compression == "bz2":
-        return bz2.decompress(data)
-    if compression == "lz4":
-        return library("lz4.frame", "python3-lz4").decompress(data)
-    if compression == "zstd":
-        return library("zstandard", "python3-zstandard").ZstdDecompressor().decompress(data, max_output_size=length or RECORD_MAX)
-    raise Wrong(f"it is compressed by `{compression}`: none, bz2, lz4 and zstd are read")
+        unpacked = bz2.BZ2Decompressor().decompress(data, length + 1)
+    elif compression == "lz4":
+        unpacked = library("lz4.frame", "python3-lz4").LZ4FrameDecompressor().decompress(data, length + 1)
+    elif compression == "zstd":
+        zstd = library("zstandard", "python3-zstandard")
+        try:
+            unpacked = zstd.ZstdDecompressor().stream_reader(data).read(length + 1)
+        except zstd.ZstdError as error:
+            raise ValueError(error) from error
+    else:
+        raise Wrong(f"it is compressed by `{compression}`: none, bz2, lz4 and zstd are read")
+    if len(unpacked) != length:
+        raise Wrong(f"a chunk of {length} B unpacks to another length")
+    return unpacked
 
 
 def library(name, package):
@@ -273,8 +287,6 @@ def mcap(file, taken):
         fields.number("I")
         compression = fields.string().decode(errors="replace")
         packed = fields.bytes(fields.number("Q"))
-        if length > RECORD_MAX:
-            raise Wrong(f"at byte {where}: a chunk of {length} B is longer than any of {RECORD_MAX} B that is read")
         try:
             chunk = Fields(unpacked(compression, packed, length), False)
         except (OSError, EOFError, ValueError, RuntimeError) as error:

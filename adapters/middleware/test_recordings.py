@@ -164,6 +164,12 @@ class Recordings(unittest.TestCase):
             with self.assertRaisesRegex(recordings.Wrong, re.escape(words)):
                 recordings.chosen(self.taken(EVERY["bag"], topic))
 
+    def test_a_chunk_is_not_unpacked_beyond_what_it_says(self):
+        bomb = bz2.compress(b"\0" * (64 << 20))
+        chunk = record([("op", b"\x05"), ("compression", b"bz2"), ("size", struct.pack("<I", 100))], bomb)
+        with self.assertRaisesRegex(recordings.Wrong, "100 B unpacks to another length"):
+            self.taken(b"#ROSBAG V2.0\n" + chunk)
+
     def test_others_are_named(self):
         for begin, words in ((b"SQLite format 3\0", "ros2 bag convert"), (b"#ROSBAG V1.2\n", "rosbag fix"), (b"", "none of them")):
             with self.assertRaisesRegex(recordings.Wrong, words):

@@ -116,7 +116,9 @@ class Read:
                 self.found[place] += any(piece in frame for piece in pieces)
 
     def word(self):
-        return f"{max(self.found)} messages read, in clear in {self.seen} packets" if self.seen else ""
+        # Who knows no piece of a message has not looked.
+        has_looked = self.seen and any(self.pieces)
+        return f"{max(self.found)} messages read, in clear in {self.seen} packets" if has_looked else ""
 
 
 def messages(folder, stream, length):

@@ -6,7 +6,7 @@
 
 use std::io;
 
-use chronoseal_crypto::{KeyBytes, KeyLen, Label, MacAlgorithm, MacKey, SymmetricKey};
+use chronoseal_crypto::{KeyLen, Label, MacAlgorithm, MacKey, SymmetricKey};
 use chronoseal_frameauth::{Opener, Sealer};
 use zeroize::Zeroizing;
 
@@ -14,6 +14,9 @@ use crate::datagram::profile;
 
 const HELLO: Label = Label::new("chronoseal sealed datagrams hello");
 const SESSION: Label = Label::new("chronoseal sealed datagrams session");
+
+/// Of the common key, and of those derived from it for algorithms that take any `[byte]`.
+const KEY_LEN: usize = 32;
 
 /// Of a greeting `[byte]`.
 pub(crate) const HELLO_LEN: usize = 8 + 2 * DRAWN_LEN + TAG_LEN;
@@ -56,26 +59,27 @@ pub(crate) fn draw() -> io::Result<Drawn> {
 impl Secrets {
     pub(crate) fn read(mac: MacAlgorithm, file: &str) -> Result<Self, String> {
         let bytes = Zeroizing::new(std::fs::read(file).map_err(|error| error.to_string())?);
-        if bytes.len() != KeyBytes::LEN.min(32) {
-            return Err(format!("a key has 32 bytes, and this file {}", bytes.len()));
+        if bytes.len() != KEY_LEN {
+            return Err(format!("a key has {KEY_LEN} bytes, and this file {}", bytes.len()));
         }
         profile(mac).map_err(|error| error.to_string())?;
         Self::new(mac, &bytes).ok_or_else(|| "no key can be made of it".to_owned())
     }
 
     pub(crate) fn new(mac: MacAlgorithm, common: &[u8]) -> Option<Self> {
-        let hello = SymmetricKey::derive(32, common, b"", &HELLO, &[])?;
+        let hello = SymmetricKey::derive(KEY_LEN, common, b"", &HELLO, &[])?;
         let hello = MacKey::new(MacAlgorithm::HmacSha256, hello.expose()).ok()?;
         Some(Self { mac, common: SymmetricKey::from_slice(common)?, hello })
     }
 
     fn key(&self, hello: &Hello) -> Option<SymmetricKey> {
         let len = match self.mac.key_len() {
-            KeyLen::Any => 32,
+            KeyLen::Any => KEY_LEN,
             KeyLen::Exactly(len) => len,
         };
-        let context: [&[u8]; 4] =
-            [&hello.stream.to_be_bytes(), &hello.data_len.to_be_bytes(), &hello.publisher, &hello.receiver];
+        let (stream, data_len) = (hello.stream.to_be_bytes(), hello.data_len.to_be_bytes());
+        let mac = self.mac.name().as_bytes();
+        let context: [&[u8]; 5] = [mac, &stream, &data_len, &hello.publisher, &hello.receiver];
         SymmetricKey::derive(len, self.common.expose(), b"", &SESSION, &context)
     }
 
@@ -154,6 +158,8 @@ mod tests {
             Hello { data_len: 1_401, ..hello },
         ];
         let key = |hello: &Hello| secrets.key(hello).unwrap().expose().to_vec();
+        let of_another = Secrets::new(MacAlgorithm::GmacAes256, &[1; 32]).unwrap().key(&hello).unwrap();
+        assert_ne!(of_another.expose()[..16], key(&hello), "nor do two algorithms share one");
         assert!(others.iter().all(|other| key(other) != key(&hello)));
         assert_eq!(key(&Hello { is_answer: false, ..hello }), key(&hello));
     }
