@@ -117,6 +117,41 @@ fn a_run_without_trouble_held() {
 }
 
 #[test]
+fn a_stream_of_which_nothing_could_be_judged_is_not_checked() {
+    let (rows, meta) = (rows(), meta(Engine::Sim));
+    let held = |delivered: u64| {
+        let mut summary = summarise(&meta, &rows);
+        summary.streams[0].delivered = delivered;
+        let document = run_report(&meta, &summary, &rows);
+        let blocks: Vec<&Block> = document.sections.iter().flat_map(|section| &section.blocks).collect();
+        let table = blocks.iter().find_map(|block| match block {
+            Block::Table(table) if table.columns.iter().any(|column| column.name == "held") => Some(table),
+            _ => None,
+        });
+        table.unwrap().rows[0][1].text.clone()
+    };
+    assert_eq!([held(400), held(0)], ["yes", "not checked"]);
+}
+
+/// What a program says of its messages can contradict itself; what chronoseal counts cannot, and is then a fault of its own.
+#[test]
+fn more_messages_than_were_sent_are_laid_to_who_says_so() {
+    let (rows, meta) = (rows(), meta(Engine::Live));
+    let told = |class: &str| {
+        let mut summary = summarise(&meta, &rows);
+        summary.streams[0].class = class.into();
+        summary.streams[0].receivers[0].due -= 2;
+        let document = run_report(&meta, &summary, &rows);
+        assert_eq!(document.verdict.word, Word::Failed);
+        document.verdict.text
+    };
+    let (program, own) = (told("program"), told("time-triggered"));
+    assert!(program.contains("the program of b reports 2 messages of stream speed more than were sent"), "{program}");
+    assert!(!program.contains("please report"), "{program}");
+    assert!(own.contains("please report this with the scenario and the seed"), "{own}");
+}
+
+#[test]
 fn one_corrupted_tag_fails_the_run() {
     let mut rows = rows();
     rows.frames[200].outcome = Outcome::Discarded(DiscardReason::TagMismatch);
