@@ -551,8 +551,8 @@ def chosen(taken):
         rows = [f"{topic} ({kind}, {count})" for topic, (kind, count) in sorted(taken.others.items())]
         what = "choose one of its topics" if taken.topic is None else f"it has no messages of {taken.topic}; there are"
         raise Wrong("; ".join([f"{what}: {', '.join(rows[:40]) or 'none'}", *taken.notes]))
-    if not taken.bodies:
-        raise Wrong("; ".join(["it has no messages", *taken.notes]))
+    if not any(taken.bodies):
+        raise Wrong("; ".join(["it has no messages, or only empty ones", *taken.notes]))
 
 
 def write(path, bodies):
@@ -583,7 +583,9 @@ def main(words):
     if taken.is_full():
         taken.notes.append(f"only its first {len(taken.bodies)} messages are taken")
     times = taken.times
-    period = (times[-1] - times[0]) // (len(times) - 1) if len(times) > 1 and times[-1] > times[0] else None
+    # Times that stand still or go back say nothing of a rate.
+    period = (times[-1] - times[0]) // (len(times) - 1) if len(times) > 1 else 0
+    period = period if period > 0 else None
     lengths = [len(body) for body in taken.bodies]
     print(json.dumps({"kind": taken.kind, "messages": len(lengths), "longest": max(lengths), "period_ns": period, "notes": taken.notes}))
 

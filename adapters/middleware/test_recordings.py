@@ -170,6 +170,11 @@ class Recordings(unittest.TestCase):
         with self.assertRaisesRegex(recordings.Wrong, "100 B unpacks to another length"):
             self.taken(b"#ROSBAG V2.0\n" + chunk)
 
+    def test_a_recording_of_nothing_is_refused(self):
+        empty = a_pcd("ascii").replace(b"WIDTH 3", b"WIDTH 0").replace(b"POINTS 3", b"POINTS 0").split(b"1.5")[0]
+        with self.assertRaisesRegex(recordings.Wrong, "only empty ones"):
+            recordings.chosen(self.taken(empty))
+
     def test_others_are_named(self):
         for begin, words in ((b"SQLite format 3\0", "ros2 bag convert"), (b"#ROSBAG V1.2\n", "rosbag fix"), (b"", "none of them")):
             with self.assertRaisesRegex(recordings.Wrong, words):

@@ -56,6 +56,23 @@ def one_run(holders, name, arguments, folder):
         subprocess.run([adapter / "keys.sh", keys / name, one["keys"]], check=True, stdout=subprocess.DEVNULL)
     words = {"built": BUILT / adapter.name, "bodies": folder, "keys": keys / name, **ADDRESSES}
     programs = {}
+    try:
+        start(programs, holders, one, words, arguments, folder)
+        time.sleep(WARM_UP_S + MEASURED_S)
+    finally:
+        for program in programs.values():
+            program.terminate()
+        for program in programs.values():
+            program.wait(timeout=5)
+    sent = {number: due for kind, _, _, _, number, due, _ in read(folder / "robot.records") if kind == 1}
+    came = {number: at for kind, _, _, _, number, _, at in read(folder / "station.records") if kind == 2}
+    begin = min(sent.values(), default=0) + int(WARM_UP_S * 1e9 / 2)
+    latencies = [came[number] - due for number, due in sent.items() if due >= begin and number in came]
+    lost = sum(due >= begin and number not in came for number, due in sent.items())
+    return statistics.median(latencies) / 1e3 if latencies else None, lost
+
+
+def start(programs, holders, one, words, arguments, folder):
     for node in ("station", "robot"):
         records = folder / f"{node}.records"
         records.write_bytes(b"")
@@ -70,17 +87,6 @@ def one_run(holders, name, arguments, folder):
         filled = [word.format(**words, node=node, self=ADDRESSES[node]) for word in one["program"]]
         inside = ["nsenter", "-t", str(holders[node].pid), "-n", *filled]
         programs[node] = subprocess.Popen(inside, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(WARM_UP_S + MEASURED_S)
-    for program in programs.values():
-        program.terminate()
-    for program in programs.values():
-        program.wait(timeout=5)
-    sent = {number: due for kind, _, _, _, number, due, _ in read(folder / "robot.records") if kind == 1}
-    came = {number: at for kind, _, _, _, number, _, at in read(folder / "station.records") if kind == 2}
-    begin = min(sent.values(), default=0) + int(WARM_UP_S * 1e9 / 2)
-    latencies = [came[number] - due for number, due in sent.items() if due >= begin and number in came]
-    lost = sum(due >= begin and number not in came for number, due in sent.items())
-    return statistics.median(latencies) / 1e3 if latencies else None, lost
 
 
 def read(path):
