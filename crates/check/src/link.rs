@@ -2,7 +2,10 @@
 
 use chronoseal_analysis::segment::{BOUNDS, SegmentBounds};
 use chronoseal_plan::{Link, LinkTransport, Plan, SegmentId};
-use chronoseal_report::{Block, Cell, Section, Table};
+use chronoseal_report::{Block, Cell, Evidence, Section, Table};
+
+/// Of the times that messages take: their names, and the share of messages that has come by then.
+const QUANTILES: [(&str, f64); 3] = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)];
 
 /// The messages on a link, and what each sender asks of it.
 pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
@@ -22,6 +25,17 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
         .numbers("packets", "")
         .numbers("at the rate", "us")
         .numbers("all of it comes", "%");
+    let mut times = Table::new("What the link alone takes of a message that comes")
+        .words("stream")
+        .numbers("mean", "ms")
+        .numbers("deviation", "ms");
+    for (name, _) in QUANTILES {
+        times = times.numbers(name, "ms");
+    }
+    times = times.footnote(
+        "Until the last of its packets has come, sent to an idle interface: no other message waits there, and no kernel or processor takes time. \
+         A percentile is no bound: the rest of the messages takes longer.",
+    );
     for (_, stream, _, facet) in view.streams() {
         let packets = facet.cut.fragments();
         let whole = match facet.transport {
@@ -31,6 +45,17 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
             }
             LinkTransport::Program => Cell::na("what programs do with a packet that is lost is theirs"),
         };
+        let law = view.last_packet(facet);
+        let mut row = vec![Cell::text(&stream.name)];
+        match &law {
+            Err(why) => row.extend((0..5).map(|_| Cell::na(why.as_str()))),
+            Ok(law) => {
+                let (mean, deviation) = law.moments_ns();
+                let quantiles = QUANTILES.map(|(_, share)| law.quantile_ns(share));
+                row.extend([mean, deviation].into_iter().chain(quantiles).map(|ns| Cell::number(ns / 1e6, 3).from(Evidence::Recomputed)));
+            }
+        }
+        times.push(row);
         messages.push(vec![
             Cell::text(&stream.name),
             Cell::text(facet.transport.name()),
@@ -52,5 +77,5 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
         }
         section = section.with(Block::Table(table));
     }
-    Some(vec![section])
+    Some(vec![section.with(Block::Table(times))])
 }

@@ -8,7 +8,9 @@ use chronoseal_results::Distribution;
 use chronoseal_runner::versions;
 
 use crate::pair::NODES;
-use crate::{Attack, Configuration, Data, LATE_UNDER_ATTACK, Measured, Network, Taken, WARM_UP_PERCENT, Wire};
+use crate::{
+    Attack, Configuration, Data, LATE_UNDER_ATTACK, Measured, Network, Packets, Taken, WARM_UP_PERCENT, Wire, beside,
+};
 
 /// What there is of one configuration.
 #[derive(Clone, Debug)]
@@ -66,7 +68,12 @@ impl Row<'_> {
 }
 
 /// The report of a comparison: the best first. With what security costs, if there are configurations that differ in it only.
-pub fn document(rows: &[Row<'_>], data: &Data, network: Network, costs: Option<Table>) -> Document {
+pub fn document(
+    rows: &[Row<'_>],
+    data: &Data,
+    (network, packets): (Network, Packets),
+    costs: Option<Table>,
+) -> Document {
     let mut ranked: Vec<&Row<'_>> = rows.iter().collect();
     ranked.sort_by_key(|row| row.rank());
     let title = format!("Robot middleware: {} over {}", data.name, network.title);
@@ -84,7 +91,13 @@ pub fn document(rows: &[Row<'_>], data: &Data, network: Network, costs: Option<T
         Answer::Measured(measured) => (row.configuration, Ok(&**measured)),
         Answer::Not(why) => (row.configuration, Err(why.as_str())),
     });
-    let mut sections = vec![measured, Section::new("What programs take").with(Block::Table(taken(answers)))];
+    let against = answers.clone().map(|(configuration, answer)| (configuration, answer, None));
+    let mut sections = vec![measured];
+    sections.extend(
+        beside(data, network, packets, against)
+            .map(|table| Section::new("What the network alone takes").with(Block::Table(table))),
+    );
+    sections.push(Section::new("What programs take").with(Block::Table(taken(answers))));
     sections.extend(costs.map(|costs| Section::new("What security costs").with(Block::Table(costs))));
     sections.push(Section::new("What to know").with(Block::Notes(notes(&ranked, data, network))));
     Document { title, subtitle, verdict: verdict(&ranked, data, network), sections, environment: versions() }

@@ -1,7 +1,7 @@
 //! What will be run on a lossy link.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_media::link::LinkLaws;
+use chronoseal_media::link::{LastPacket, LinkLaws, Order};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 use chronoseal_wire::ipv4::{self, Cut};
 use chronoseal_wire::part_header::PartHeader;
@@ -118,6 +118,18 @@ impl<'p> Link<'p> {
     pub fn sending_time(self, hop: &LinkHop) -> Duration {
         self.segment.sending_time(hop.cut)
     }
+
+    /// When all of a message has come that is sent to an idle interface, from then on.
+    ///
+    /// # Errors
+    /// Why the link alone does not say it.
+    pub fn last_packet(self, hop: &LinkHop) -> Result<LastPacket<'p>, String> {
+        match hop.transport {
+            LinkTransport::Udp => self.segment.last_packet(hop.cut).map_err(str::to_owned),
+            LinkTransport::Program => Err("how programs send a message is theirs".into()),
+            over => Err(format!("over {} a message waits for those before it, and for what is sent again", over.title())),
+        }
+    }
 }
 
 impl LinkHop {
@@ -149,5 +161,19 @@ impl LinkSegment {
         let frame_len = |data_len: usize| (HEADER_LEN + ipv4::HEADER_LEN + data_len).max(FRAME_LEN_MIN) as u64;
         let time = |data_len: usize| self.laws.sending_time(frame_len(data_len));
         time(cut.fragment_len) * (cut.fragments() as i64 - 1) + time(cut.last_len())
+    }
+
+    /// When all packets of a message have come.
+    fn last_packet(&self, cut: Cut) -> Result<LastPacket<'_>, &'static str> {
+        match self.laws.order {
+            Order::Strict => return Err("packets wait for those before them, also of other messages"),
+            Order::AsDelayed if self.laws.duplicate > 0.0 => return Err("the first of two copies counts"),
+            Order::AsDelayed => {}
+        }
+        let longest = self.sending_time(Cut { datagram_len: cut.fragment_len, ..cut });
+        let ns = |time: Duration| time.as_ps() as f64 / 1e3;
+        let whole = ns(self.sending_time(cut));
+        let starts = (1..cut.fragments()).map(|packet| ns(longest) * packet as f64).chain([whole]);
+        Ok(LastPacket::new(&self.laws.delay, starts.collect()))
     }
 }

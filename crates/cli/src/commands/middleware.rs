@@ -310,7 +310,7 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
         chosen.iter().filter_map(|(adapter, one)| Some((*one, plain_of(adapter, one).filter(|one| is_chosen(one))?)));
     let costs = costs(&format!("{} over {}", data.name, network.title), data.length, pairs, &repetitions);
     bar.finish_and_clear();
-    let mut document = document(&rows, &data, network, costs);
+    let mut document = document(&rows, &data, (network, packets), costs);
     document.verdict.points.splice(0..0, recording.into_iter().flat_map(|recording| recording.notes));
     keep(&folder, filling, &document, options.format, printer)
 }

@@ -29,6 +29,6 @@ mod tests;
 
 pub use config::{LinkConfig, LinkLaws, Loss, Order, QUEUE_MAX};
 pub use draws::Fate;
-pub use law::DelayLaw;
+pub use law::{DelayLaw, LastPacket};
 pub use medium::LossyLink;
 pub use name::{Name, Namer};

@@ -2,7 +2,6 @@
 
 mod attacks;
 mod cells;
-mod law;
 pub mod published;
 mod tables;
 
@@ -52,7 +51,8 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
                 section = section.with(Block::Ranges(ranges));
             }
         }
-        sections.push(section);
+        let beside = NETWORKS.into_iter().filter_map(|network| tables::beside_network(&all, data, network, &cells));
+        sections.push(beside.fold(section, |section, table| section.with(Block::Table(table))));
     }
     sections.push(Section::new("Table 4: messages lost").with(Block::Table(tables::loss(&all, &cells, &printed))));
     let mut security = Section::new("What security costs").with(Block::Text(SECURITY.into()));
@@ -85,7 +85,7 @@ const SECURITY: &str = "The same middleware with and without security, held agai
 const CELLS: f64 = 0.7;
 
 const NOT_YET: [&str; 2] = [
-    "Zenoh, iceoryx2, ROS 2 by ros2-client, QUIC and DTLS have no adapter yet.",
+    "DTLS has no adapter. QUIC is there as a transport of Zenoh.",
     "The source's own recordings, which are not public any more. Scans are assembled of three shorter ones.",
 ];
 

@@ -1,13 +1,12 @@
 //! The tables and pictures of the study.
 
 use chronoseal_middleware::{
-    Adapter, Configuration, Data, Measured, NETWORKS, Network, Packets, costs, loss_cell, plain_of, range_row, rates,
-    taken,
+    Adapter, Configuration, Data, Measured, NETWORKS, Network, Packets, alone, beside, costs, loss_cell, plain_of,
+    range_row, rates, taken,
 };
 use chronoseal_report::{Cell, Evidence, Mark, Ranges, Table};
 
 use super::cells::Cells;
-use super::law;
 use super::published::Printed;
 
 /// The configurations of the source in its order, then those of today.
@@ -35,7 +34,7 @@ pub(super) fn latency(all: &[Adapter], data: &Data, cells: &Cells, printed: &[Pr
         table = table.numbers(name, "us");
     }
     table = table.numbers("overload", "times").footnote(
-        "Network alone: the mean of the emulated delay and the bits of the message at the link's rate, where a message is one packet. \
+        "Network alone: the mean of the emulated delay and the bits of the message at the link's rate, where a message is one datagram. \
          Overload: how many times more the data ask for than the link carries.",
     );
     for configuration in ordered(all, printed) {
@@ -43,10 +42,10 @@ pub(super) fn latency(all: &[Adapter], data: &Data, cells: &Cells, printed: &[Pr
             let mut row = vec![configuration.cell(), Cell::text(network.title)];
             row.extend(printed_cells(configuration, printed_of(printed, configuration, &data.name, network)));
             row.extend(measured_cells(cells.get(&configuration.name, &data.name, network.profile)));
-            row.push(law::mean(data, network, Packets::Large).map_or_else(
-                || Cell::na("the network adds nothing, or a message is several packets"),
-                |mean| Cell::number(mean, 0).from(Evidence::Recomputed),
-            ));
+            row.push(match alone(data, network, Packets::Large) {
+                Err(why) => Cell::na(why),
+                Ok((mean, _)) => Cell::number(mean / 1e3, 0).from(Evidence::Recomputed),
+            });
             row.push(data.overload(network).map_or_else(
                 || Cell::na("the link carries it"),
                 |times| Cell::number(times, 2).from(Evidence::Recomputed).marked(Mark::Warn),
@@ -157,6 +156,18 @@ pub(super) fn security(all: &[Adapter], data: &Data, network: Network, cells: &C
     });
     let what = format!("{} over {}", data.name, network.title);
     costs(&what, data.length, pairs, &cells.repetitions(&data.name, network.profile))
+}
+
+/// What was measured over a network beside what that alone takes, for the configurations that were.
+pub(super) fn beside_network(all: &[Adapter], data: &Data, network: Network, cells: &Cells) -> Option<Table> {
+    let get = |one: &Configuration, network: Network| cells.get(&one.name, &data.name, network.profile).ok();
+    let measured: Vec<_> = all
+        .iter()
+        .flat_map(|adapter| &adapter.configurations)
+        .filter_map(|one| Some((one, get(one, network)?, get(one, NETWORKS[0]))))
+        .collect();
+    let rows = measured.iter().map(|(one, measured, host)| (*one, Ok(measured), host.as_ref()));
+    beside(data, network, Packets::Large, rows).filter(|table| !table.rows.is_empty())
 }
 
 /// Processor time and memory of the programs, with these data over a link that takes no time.

@@ -70,7 +70,7 @@ const PLACES: &[Place] = &[
     // Files: adapters, what was built of them, keys for a run. Programs: their builds.
     Place {
         name: "middleware",
-        uses: &["core", "catalog", "results", "report", "runner", "scenario"],
+        uses: &["core", "plan", "catalog", "results", "report", "runner", "scenario"],
         touches: &[Files, Programs],
     },
     // A published work as code: what its tables hold and how each is made.
