@@ -210,6 +210,9 @@ pub struct StreamMeta {
     /// A row knows the number that a frame's sender gave it; false where the receiver counts by itself.
     #[serde(default)]
     pub is_numbered: bool,
+    /// A frame leaves in a slot of each period, whatever its application does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_due_each_period: bool,
     /// Several copies of each frame are sent, of which its receivers take one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_replicated: bool,

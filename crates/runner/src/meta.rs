@@ -3,7 +3,7 @@
 use chronoseal_analysis::segment::{EndBound, Missing, end_to_end};
 use chronoseal_catalog::{Describe, OwnProtection, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_plan::{AttackPlace, ChangeKind, HopPlan, NodeKind, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan};
+use chronoseal_plan::{AttackPlace, ChangeKind, HopPlan, NodeKind, PayloadPlan, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan};
 use chronoseal_results::meta::{BoundMeta, EndMeta, Fact, FileMeta, NodeMeta, NodeRole, StreamMeta};
 use chronoseal_results::{Allowance, ChangeMeta, Engine, GroupMeta, RunMeta};
 use sha2::{Digest, Sha256};
@@ -165,6 +165,7 @@ fn stream_meta(prepared: &Prepared<'_>, describers: &[Box<dyn Describe>], id: St
         segments: stream.hops.iter().map(|hop| hop.segment.0).collect(),
         is_judged,
         is_numbered: stream.is_relayed() || !stream.hops.iter().any(|hop| describers[hop.segment.index()].is_shared()),
+        is_due_each_period: is_due_each_period(prepared, id),
         is_replicated: stream.hops.iter().any(is_replicated),
         is_lossy: stream.hops.iter().any(|hop| describers[hop.segment.index()].loses_frames()),
         counters: counters(plan, stream),
@@ -206,6 +207,15 @@ fn counters(plan: &Plan, stream: &StreamPlan) -> Option<u16> {
     let freshness = plan.freshness.as_ref().filter(|freshness| !freshness.under_group_key)?;
     let mut protections = stream.hops.iter().map(|hop| plan.protection_on(stream, hop));
     protections.any(ProtectionPlan::needs_master).then_some(freshness.stream.0)
+}
+
+/// True if its sender has a slot for it in each period and fills every one of them.
+fn is_due_each_period(prepared: &Prepared<'_>, id: StreamId) -> bool {
+    let stream = &prepared.plan().streams[id.index()];
+    let has_data = stream.application.is_none() && stream.min_distance.is_none();
+    let is_own = stream.sent_by.is_none() && !matches!(stream.payload, PayloadPlan::Collected(_));
+    let table = stream.hops.first().and_then(|hop| prepared.schedule(hop.segment));
+    has_data && is_own && table.is_some_and(|table| table.slots.iter().any(|slot| slot.stream == id))
 }
 
 /// The losses of a stream that the scenario allows.

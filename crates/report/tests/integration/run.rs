@@ -24,6 +24,7 @@ fn meta(engine: Engine) -> RunMeta {
             class: "time-triggered".into(),
             is_judged: true,
             is_numbered: true,
+            is_due_each_period: false,
             is_replicated: false,
             is_lossy: false,
             counters: None,

@@ -13,7 +13,8 @@
 //! 5. What is left was under way when the run ended, or is overdue if its deadline was over by then. What is nowhere is unaccounted for,
 //!    which the program cannot explain.
 //!
-//! A frame that was due and that its sender did not hand over is in the account too: it was not sent, or is still to come.
+//! A frame that was due and that its sender did not hand over is in the account too: it was not sent, or is still to come. Of a stream that
+//! leaves in a slot of each period that is known by its sender's gaps, of others by what senders tell and receivers miss.
 //!
 //! Accounts are settled now and then while a run goes on. A frame stays open until it has ended and what came with its end is settled
 //! twice, so that whatever else is told of it finds it; then it is a count. Rows that a later one may take precedence of, those of
@@ -22,6 +23,7 @@
 mod ledger;
 mod not_sent;
 mod open;
+mod periodic;
 mod receiver;
 #[cfg(test)]
 mod tests;

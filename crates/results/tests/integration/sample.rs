@@ -31,6 +31,7 @@ pub(crate) fn meta() -> RunMeta {
             class: "time-triggered".into(),
             is_judged: true,
             is_numbered: true,
+            is_due_each_period: false,
             is_replicated: false,
             is_lossy: false,
             counters: None,

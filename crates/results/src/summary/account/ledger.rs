@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use chronoseal_core::{DiscardReason, Duration, EventKind, NodeId, SimTime, StreamId};
 
 use super::open::End;
+use super::periodic::Periodic;
 use super::receiver::Receiver;
 use super::{Account, Keys, Sent};
 use crate::summary::displaced::Attacks;
@@ -42,6 +43,8 @@ pub(in crate::summary) struct Ledger {
     pub(super) attacks: Attacks,
     /// When attackers took frames out of the stream, waiting.
     taken: BTreeSet<SimTime>,
+    /// What its sender owes by its period, if a frame of it is due in each.
+    pub(super) periodic: Option<Periodic>,
     /// When frames were due that their senders had lost the key to protect them with, or the freshness value.
     withheld: Vec<SimTime>,
     /// Senders had no key yet.
@@ -74,6 +77,7 @@ impl Ledger {
             waiting: Vec::new(),
             attacks: Attacks::new(meta, stream.sender),
             taken: BTreeSet::new(),
+            periodic: stream.is_due_each_period.then(|| Periodic::new(stream.period_ns)),
             withheld: Vec::new(),
             before_key: 0,
             settled: [SimTime::ZERO; 3],
@@ -174,12 +178,13 @@ impl Ledger {
         } else {
             let mut receivers = std::mem::take(&mut self.receivers);
             let withheld = std::mem::take(&mut self.withheld);
+            let owed = self.take_owed(settled, &sent, &withheld);
             let (came, waited) = (ByReceiver::new(came), ByReceiver::new(waited));
             // Whoever misses a frame may have waited for some more.
             let periods_ago = settled.now - Duration::from_ns(self.stream.period_ns.saturating_mul(4));
             let keep_from = if self.stream.is_numbered { self.settled[0].min(periods_ago) } else { self.settled[0] };
             let before_key = self.before_key;
-            let part = Part { sent, came, on_way, waited, taken, withheld, before_key, keep_from };
+            let part = Part { sent, came, on_way, waited, taken, owed, withheld, before_key, keep_from };
             receivers.iter_mut().for_each(|receiver| receiver.settle(self, settled, &part));
             (self.receivers, self.before_key) = (receivers, 0);
         }
@@ -221,6 +226,18 @@ impl Ledger {
             let refused = rows.iter().filter(is_refused).filter(|row| !is_known(&self.known, row.sequence));
             sent.extend(refused.map(of_row));
         }
+    }
+
+    /// When frames were due by the period of the stream and their sender told nothing of them.
+    fn take_owed(&mut self, settled: Settled<'_>, sent: &[Sent], withheld: &[SimTime]) -> Vec<SimTime> {
+        let Some(periodic) = self.periodic.as_mut().filter(|_| self.is_told) else { return Vec::new() };
+        let mut told: Vec<SimTime> = sent.iter().map(|sent| sent.due).chain(withheld.iter().copied()).collect();
+        told.sort_unstable();
+        let mut owed = periodic.take(told.into_iter());
+        if settled.end.is_some() {
+            owed.extend(periodic.finish(settled.now));
+        }
+        owed
     }
 
     /// Everybody sends to everybody else: frames are counted, and what nobody tells of was lost or out of reach.
@@ -278,6 +295,15 @@ impl Ledger {
         owed.iter().filter(move |row| row.stream == id).map(|row| row.due_at)
     }
 
+    /// True if a frame that a receiver misses and of which nothing is known was due, as far as anybody says: its sender tells of none.
+    pub(super) fn is_due_where_missed(&self, slot: Option<SimTime>) -> bool {
+        match (slot, &self.periodic) {
+            (None, _) => !self.is_told,
+            (Some(slot), Some(periodic)) => !periodic.has_begun(slot),
+            (Some(_), None) => true,
+        }
+    }
+
     /// Frames of this stream that are known to have been somewhere when the run ended.
     pub(super) fn on_way<'r>(&self, on_way: &'r [OnWayRow]) -> impl Iterator<Item = &'r OnWayRow> + use<'r> {
         let id = self.id;
@@ -314,6 +340,8 @@ pub(super) struct Part {
     pub(super) waited: ByReceiver,
     /// When frames were taken out of the stream, in the time before.
     pub(super) taken: BTreeSet<SimTime>,
+    /// When frames were due of which their sender told nothing.
+    pub(super) owed: Vec<SimTime>,
     /// When frames were due that were withheld.
     pub(super) withheld: Vec<SimTime>,
     /// Frames that were due before there was a key.

@@ -9,7 +9,7 @@ use super::not_sent::Unsent;
 use super::open::{End, Frame, Open};
 use super::{Account, Sent};
 use crate::summary::BY_PROGRAMS;
-use crate::{EndMeta, FrameRow, Outcome, OwedRow, RunMeta, StreamMeta};
+use crate::{EndMeta, FrameRow, Outcome, RunMeta, StreamMeta};
 
 /// A receiver's account, and the frames that are not in it for good.
 pub(super) struct Receiver {
@@ -84,9 +84,11 @@ impl Receiver {
             Some((owed, on_way)) => {
                 let somewhere = ledger.on_way(on_way).filter_map(|row| open.place_of(row)).collect();
                 self.close_all(ledger, settled, &somewhere, (&open, &mut account));
-                self.add_owed(ledger, settled, owed, &mut account);
+                let is_new = |due: &SimTime| ledger.periodic.as_ref().is_none_or(|periodic| !periodic.is_owed(*due));
+                self.add_owed(ledger, settled, ledger.owed(owed).filter(is_new), &mut account);
             }
         }
+        self.add_owed(ledger, settled, part.owed.iter().copied(), &mut account);
         self.add_withheld(ledger, settled, part, &mut account);
         self.account = account;
     }
@@ -108,7 +110,8 @@ impl Receiver {
             let is_judged = row.cycle_start > SimTime::ZERO && !ledger.is_startup(row.cycle_start);
             // What its sender says that it has not sent is counted by that, and not once more when it is missed.
             let is_of_sender = |unsent: &mut Unsent| unsent.take(row, ledger.stream.period_ns);
-            if !is_seen && !open.end_missing(row) && is_judged && !is_of_sender(&mut self.unsent) {
+            let is_due = is_judged && ledger.is_due_where_missed(row.slot_start);
+            if !is_seen && !open.end_missing(row) && is_due && !is_of_sender(&mut self.unsent) {
                 let is_lost = u64::from(!ledger.is_absent(settled.absences, self.node, row.cycle_start));
                 (account.due, account.not_sent) = (account.due + is_lost, account.not_sent + is_lost);
             }
@@ -202,14 +205,20 @@ impl Receiver {
         }
     }
 
-    /// Counts what its sender had not come to when the run ended.
-    fn add_owed(&self, ledger: &Ledger, settled: Settled<'_>, owed: &[OwedRow], account: &mut Account) {
-        for due in ledger.owed(owed).filter(|due| !ledger.is_absent(settled.absences, self.node, *due)) {
+    /// Counts what was due and its sender had not come to.
+    fn add_owed(
+        &self,
+        ledger: &Ledger,
+        settled: Settled<'_>,
+        owed: impl Iterator<Item = SimTime>,
+        account: &mut Account,
+    ) {
+        for due in owed.filter(|due| !ledger.is_absent(settled.absences, self.node, *due)) {
             // Without a deadline it may come as late as its sender comes to it, as long as that is before the next one is due.
             let limit_ns = self.deadline_ns.unwrap_or(ledger.stream.period_ns);
             let place = match (settled.now - due).as_ns() {
                 _ if ledger.is_startup(due) => &mut account.startup,
-                waited if waited < limit_ns => &mut account.in_flight,
+                waited if waited < limit_ns && settled.end.is_some() => &mut account.in_flight,
                 _ => &mut account.not_sent,
             };
             (account.due, *place) = (account.due + 1, *place + 1);
