@@ -52,7 +52,12 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
             Ok(law) => {
                 let (mean, deviation) = law.moments_ns();
                 let quantiles = QUANTILES.map(|(_, share)| law.quantile_ns(share));
-                row.extend([mean, deviation].into_iter().chain(quantiles).map(|ns| Cell::number(ns / 1e6, 3).from(Evidence::Recomputed)));
+                row.extend(
+                    [mean, deviation]
+                        .into_iter()
+                        .chain(quantiles)
+                        .map(|ns| Cell::number(ns / 1e6, 3).from(Evidence::Recomputed)),
+                );
             }
         }
         times.push(row);

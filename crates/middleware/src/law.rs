@@ -88,7 +88,8 @@ mod tests {
     fn a_laser_scan_in_one_packet_takes_the_delay_and_its_bits() {
         let [_, ethernet, wifi] = NETWORKS;
         let [laser, image, cloud] = Data::recorded();
-        let us = |network, packets| alone(&laser, network, packets).map(|(mean, deviation)| (mean / 1e3, deviation / 1e3));
+        let us =
+            |network, packets| alone(&laser, network, packets).map(|(mean, deviation)| (mean / 1e3, deviation / 1e3));
         let near = |(mean, deviation): (f64, f64), expected: (f64, f64)| {
             assert!((mean / expected.0 - 1.0).abs() < 2e-3, "{mean}");
             assert!((deviation / expected.1 - 1.0).abs() < 2e-3, "{deviation}");

@@ -127,7 +127,9 @@ impl<'p> Link<'p> {
         match hop.transport {
             LinkTransport::Udp => self.segment.last_packet(hop.cut).map_err(str::to_owned),
             LinkTransport::Program => Err("how programs send a message is theirs".into()),
-            over => Err(format!("over {} a message waits for those before it, and for what is sent again", over.title())),
+            over => {
+                Err(format!("over {} a message waits for those before it, and for what is sent again", over.title()))
+            }
         }
     }
 }

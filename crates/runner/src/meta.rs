@@ -3,7 +3,9 @@
 use chronoseal_analysis::segment::{EndBound, Missing, end_to_end};
 use chronoseal_catalog::{Describe, OwnProtection, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_plan::{AttackPlace, ChangeKind, HopPlan, NodeKind, PayloadPlan, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan};
+use chronoseal_plan::{
+    AttackPlace, ChangeKind, HopPlan, NodeKind, PayloadPlan, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan,
+};
 use chronoseal_results::meta::{BoundMeta, EndMeta, Fact, FileMeta, NodeMeta, NodeRole, StreamMeta};
 use chronoseal_results::{Allowance, ChangeMeta, Engine, GroupMeta, RunMeta};
 use sha2::{Digest, Sha256};

@@ -325,7 +325,10 @@ mod tests {
             let last = LastPacket::new(&law, starts.to_vec());
             let (exact_mean, exact_deviation) = last.moments_ns();
             let near = |drawn: f64, exact: f64| (drawn - exact).abs() <= 0.03 * deviation + 2.0;
-            assert!(near(mean, exact_mean) && near(deviation, exact_deviation), "{law:?}: {mean}, {exact_mean}, {deviation}, {exact_deviation}");
+            assert!(
+                near(mean, exact_mean) && near(deviation, exact_deviation),
+                "{law:?}: {mean}, {exact_mean}, {deviation}, {exact_deviation}"
+            );
             for share in [0.1, 0.5, 0.9] {
                 let (drawn, exact) = (ends[(share * count) as usize], last.quantile_ns(share));
                 assert!((drawn - exact).abs() <= 0.05 * deviation + 2.0, "{law:?}, {share}: {drawn}, {exact}");

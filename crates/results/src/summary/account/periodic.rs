@@ -100,7 +100,11 @@ mod tests {
     fn what_is_due_in_a_gap_is_owed() {
         let mut periodic = Periodic::new(10 * MS);
         assert!(!periodic.has_begun(at(100)));
-        assert_eq!(periodic.take([12, 22, 52, 53].map(at).into_iter()), [], "the sender may make up for it, and does for one");
+        assert_eq!(
+            periodic.take([12, 22, 52, 53].map(at).into_iter()),
+            [],
+            "the sender may make up for it, and does for one"
+        );
         let others: Vec<i64> = (6..72).map(|place| place * 10 + 2).collect();
         assert_eq!(periodic.take(others.into_iter().map(at)), [at(32)]);
         assert!(periodic.has_begun(at(10)) && !periodic.has_begun(at(2)));
