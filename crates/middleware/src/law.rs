@@ -40,7 +40,7 @@ pub fn beside<'a>(
     packets: Packets,
     rows: impl Iterator<Item = (&'a Configuration, Result<&'a Measured, &'a str>, Option<&'a Measured>)>,
 ) -> Option<Table> {
-    let (mean, deviation) = alone(data, network, packets).ok().filter(|(mean, _)| *mean > 0.0)?;
+    let (mean, deviation) = alone(data, network, packets).ok()?;
     let mut table = Table::new(format!("Beside the network alone: {} over {}", data.name, network.title))
         .words("configuration")
         .numbers("n", "")
@@ -70,7 +70,10 @@ pub fn beside<'a>(
                 for (found, exact) in [(found, mean), (scatter, deviation)] {
                     row.push(Cell::number(found / 1e3, 1).from(Evidence::Measured));
                     row.push(Cell::number(exact / 1e3, 1).from(Evidence::Recomputed));
-                    row.push(Cell::number(100.0 * (found / exact - 1.0), 1).from(Evidence::Derived));
+                    row.push(match exact > 0.0 {
+                        true => Cell::number(100.0 * (found / exact - 1.0), 1).from(Evidence::Derived),
+                        false => Cell::na("the network takes no time"),
+                    });
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Failure, TaskResult, built, process};
+use crate::{Failure, TaskResult, built, licences, process};
 
 /// Configurations of every test run, in brief; the rest, and all that can go wrong, is run by hand.
 const TESTED: &[&[&str]] = &[
@@ -14,7 +14,8 @@ const TESTED: &[&[&str]] = &[
 /// Recordings of users, read by Debian's Python as in use.
 const RECORDINGS: &[&str] = &["/usr/bin/python3", "adapters/middleware/test_recordings.py"];
 
-/// Runs these adapters through `conformance.py`; all of them if none is named.
+/// Runs these adapters through `conformance.py`; all of them if none is named. Those in Rust are workspaces of their own: their licences
+/// and lints are looked at here.
 pub(crate) fn run(root: &Path, names: &[&str]) -> TaskResult {
     let folder = root.join("adapters/middleware");
     let mut all: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -23,6 +24,10 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> TaskResult {
         let with_description = entries.flatten().filter(|entry| entry.path().join("adapter.toml").is_file());
         all = with_description.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         all.sort();
+    }
+    for workspace in all.iter().map(|name| folder.join(name)).filter(|folder| folder.join("Cargo.lock").is_file()) {
+        licences::of_adapter(&workspace)?;
+        process::run(&workspace, &["cargo", "clippy", "--locked", "--all-targets", "--", "-D", "warnings"])?;
     }
     let calls: Vec<Vec<&str>> = all.iter().map(|name| vec![name.as_str()]).collect();
     conform(root, &calls)

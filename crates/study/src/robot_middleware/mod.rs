@@ -51,7 +51,7 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
                 section = section.with(Block::Ranges(ranges));
             }
         }
-        let beside = NETWORKS.into_iter().filter_map(|network| tables::beside_network(&all, data, network, &cells));
+        let beside = NETWORKS[1..].iter().filter_map(|network| tables::beside_network(&all, data, *network, &cells));
         sections.push(beside.fold(section, |section, table| section.with(Block::Table(table))));
     }
     sections.push(Section::new("Table 4: messages lost").with(Block::Table(tables::loss(&all, &cells, &printed))));
