@@ -71,5 +71,5 @@ fn is_installed(folder: &Path, name: &str) -> bool {
     let Some(description) = read.and_then(|text| text.parse::<toml::Table>().ok()) else { return false };
     let version = description.get("version").and_then(toml::Value::as_array);
     let words: Vec<&str> = version.into_iter().flatten().filter_map(toml::Value::as_str).collect();
-    !words.is_empty() && process::output(folder, &words).is_ok()
+    !words.is_empty() && process::output(&folder.join(name), &words).is_ok()
 }
