@@ -110,6 +110,7 @@ pub fn add_stream<'a>(plan: &'a mut Plan, sender: u16, receivers: &[u16], frame_
         has_offset: false,
         application: None,
         min_distance: None,
+        trigger: None,
         deadline: None,
         deadlines: Vec::new(),
         deadline_kind: DeadlineKind::Reaction,

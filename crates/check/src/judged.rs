@@ -383,6 +383,8 @@ fn is_before(stream: &StreamPlan, receiver: NodeId, queue: &QueueBound) -> bool 
 /// timer's drift besides, and its own period.
 fn until_the_next(stream: &StreamPlan) -> Option<Duration> {
     match (&stream.application, stream.min_distance) {
+        // Nothing says that what makes its sender send goes on.
+        _ if stream.trigger.is_some() => None,
         (Some(application), _) => Some(application.period + application.period / 499),
         (None, Some(_)) => None,
         (None, None) => Some(stream.period + stream.period / 999),

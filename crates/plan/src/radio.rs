@@ -175,6 +175,7 @@ impl Plan {
             has_offset: false,
             application: None,
             min_distance: Some(fleet.cam_interval_min),
+            trigger: None,
             deadline: None,
             deadlines: Vec::new(),
             deadline_kind: DeadlineKind::Reaction,

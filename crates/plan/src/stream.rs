@@ -1,6 +1,6 @@
 //! Streams, their ways and what they carry.
 
-use chronoseal_core::{Duration, NodeId, Ppm};
+use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
 
 use crate::{CollectPlan, Facet, ProtectionId, SegmentId};
 
@@ -26,6 +26,9 @@ pub struct StreamPlan {
     pub application: Option<ApplicationPlan>,
     /// The least distance of two frames, if it is sent when its value changes; `period` is the same then.
     pub min_distance: Option<Duration>,
+    /// What makes its sender send, if it is another stream; `period` is that of the stream that is answered, or the least distance of two
+    /// messages in a closed loop.
+    pub trigger: Option<Trigger>,
     /// It has to be received so long after it became due. `None`: its slot says when, or nothing does.
     pub deadline: Option<Duration>,
     /// Deadlines of single receivers, which stand before `deadline`.
@@ -51,6 +54,14 @@ impl StreamPlan {
     /// Its hop on a segment.
     pub fn on(&self, segment: SegmentId) -> Option<&HopPlan> {
         self.hops.iter().find(|hop| hop.segment == segment)
+    }
+
+    /// The stream whose messages it answers, if it is a relay's.
+    pub fn answers(&self) -> Option<StreamId> {
+        match self.trigger {
+            Some(Trigger::Answers(asked)) => Some(asked),
+            Some(Trigger::ClosedLoop { .. }) | None => None,
+        }
     }
 
     /// True if one of its hops is brought to its sender by another: by this one, which ends at `node`.
@@ -88,6 +99,20 @@ pub struct HopPlan {
     /// How it is protected on this hop alone, opened and sealed again at its ends. `None`: as the stream is, from its sender to
     /// its receivers.
     pub protection: Option<ProtectionId>,
+}
+
+/// What makes the sender of a stream send, where neither a period nor a change of its value does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trigger {
+    /// A message of this stream came and was accepted: each is answered by one with its number.
+    Answers(StreamId),
+    /// A closed loop: the answer to the message before came, or did not for `timeout`.
+    ClosedLoop {
+        /// The stream of the answers.
+        answer: StreamId,
+        /// After this the next message is sent without an answer.
+        timeout: Duration,
+    },
 }
 
 /// A timer of an application, which no clock of the network corrects.

@@ -57,6 +57,7 @@ fn meta() -> RunMeta {
             is_lossy: false,
             counters: None,
             allowances: Vec::new(),
+            trigger: None,
             period_ns: CYCLE_NS,
             frame_len: 60 + 200 * i as u32,
             secured_len: 88 + 200 * i as u32,

@@ -8,6 +8,7 @@ mod group;
 mod pair;
 mod programs;
 mod ranges;
+mod round_trips;
 mod schedule;
 mod segments;
 mod tables;
@@ -41,6 +42,7 @@ fn sections_below(meta: &RunMeta, summary: &RunSummary, rows: &RunRows) -> Vec<S
     let figures = rows.figures(meta, summary);
     let mut sections: Vec<Section> = group::section(meta, summary).into_iter().collect();
     sections.extend([programs::section(meta), streams(meta, summary), latency(meta, summary, &figures)]);
+    sections.extend(round_trips::sections(meta, summary));
     let drawing = topology::topology(meta, summary);
     sections.extend(drawing.map(|drawing| Section::new("Topology").with(Block::Topology(drawing))));
     sections.extend(segments::sections(meta, summary, rows));
@@ -106,7 +108,11 @@ fn latency(meta: &RunMeta, summary: &RunSummary, figures: &FrameFigures) -> Sect
             samples_for(0.9),
             samples_for(0.99)
         )))
-        .with(Block::Table(tables::latency(meta, summary)));
+        .with(Block::Table(tables::latency(meta, summary, false)));
+    let closed = tables::latency(meta, summary, true);
+    if !closed.rows.is_empty() {
+        section = section.with(Block::Text(round_trips::CLOSED_LOOP.into())).with(Block::Table(closed));
+    }
     section.blocks.extend(divided::divided(meta, summary).map(Block::Divided));
     for chart in charts::latency(meta, figures) {
         section = section.with(Block::Chart(chart));

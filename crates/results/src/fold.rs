@@ -5,6 +5,7 @@ use chronoseal_core::{Duration, SimTime, StreamId};
 use crate::group::{self, Changes};
 use crate::summary::attacks::Attacked;
 use crate::summary::nodes::{Clocks, Computed, Tasks};
+use crate::summary::round_trips::RoundTrips;
 use crate::summary::segments;
 use crate::summary::streams::Streams;
 use crate::{
@@ -21,6 +22,7 @@ pub struct Fold {
     meta: RunMeta,
     clocks: Clocks,
     streams: Streams,
+    round_trips: RoundTrips,
     attacks: Attacked,
     computed: Computed,
     tasks: Tasks,
@@ -37,6 +39,7 @@ impl Fold {
         Self {
             clocks: Clocks::new(meta),
             streams: Streams::new(meta),
+            round_trips: RoundTrips::new(meta),
             attacks: Attacked::default(),
             computed: Computed::default(),
             tasks: Tasks::default(),
@@ -78,6 +81,7 @@ impl Fold {
         }
         self.attacks.frame(&self.meta, row);
         self.figures.note(&self.meta, row);
+        self.round_trips.frame(row);
         self.streams.frame(row);
     }
 
@@ -114,6 +118,7 @@ impl Fold {
         let (streams, latencies) = self.streams.finish(meta);
         let summary = RunSummary {
             passed_ns,
+            round_trips: self.round_trips.finish(meta, &streams),
             streams,
             attacks: self.attacks.finish(meta),
             divided: Vec::new(),

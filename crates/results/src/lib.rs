@@ -33,7 +33,8 @@ pub use fold::{Fold, summarise};
 pub use group::{ChangeMeta, ChangeSummary, GroupMeta, GroupSummary, KeySummary};
 pub use meta::{
     Allowance, BoundMeta, ClockDomainMeta, EndMeta, Engine, Fact, FileMeta, HostClock, HostMeta, LinkMeta, NodeMeta,
-    NodeRole, ProgramMeta, RunMeta, ScheduleMeta, SegmentMeta, SlotMeta, StreamMeta, TaskMeta, UnmeasuredMeta,
+    NodeRole, ProgramMeta, RunMeta, ScheduleMeta, SegmentMeta, SlotMeta, StreamMeta, TaskMeta, TriggerMeta,
+    UnmeasuredMeta,
 };
 pub use rows::{
     Absence, CaptureRow, Direction, EventRow, FrameRow, HopRow, OnWayRow, Outcome, OwedRow, ReleaseRow, RunRows,
@@ -45,7 +46,7 @@ pub use stays::Stays;
 pub use store::{StoreError, StoredFile, Written};
 pub use summary::{
     Account, AttackSummary, CLOCK_DIFFERENCE, CLOCK_OFFSET, ClockSummary, Copies, DividedLatency, DividedPart, LinkUse,
-    PartKind, PartSummary, PrecisionSummary, RunSummary, STARTUP_CYCLES_MAX, SegmentSummary, SeriesSummary, Spread,
-    StallSummary, StreamSummary, TaskSummary, WorkSummary,
+    PartKind, PartSummary, PrecisionSummary, RoundTripSummary, RunSummary, STARTUP_CYCLES_MAX, SegmentSummary,
+    SeriesSummary, Spread, StallSummary, StreamSummary, TaskSummary, WorkSummary,
 };
 pub use tables::Damage;

@@ -226,7 +226,10 @@ pub struct StreamMeta {
     /// Losses that the scenario allows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowances: Vec<Allowance>,
-    /// Distance of two frames `[ns]`.
+    /// What makes its sender send, if it is another stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<TriggerMeta>,
+    /// Distance of two frames `[ns]`; of an answer, of what it answers; in a closed loop, at least.
     pub period_ns: i64,
     /// Frame before protection, without checksum `[byte]`.
     pub frame_len: u32,
@@ -254,6 +257,24 @@ pub struct StreamMeta {
     /// Why analysis gives no bound, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unbounded: Option<String>,
+}
+
+/// What makes the sender of a stream send, as indices into [`RunMeta::streams`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TriggerMeta {
+    /// A message of another stream came, and is answered.
+    Answers {
+        /// Which.
+        stream: u16,
+    },
+    /// A closed loop: the answer to the message before came, or did not for so long.
+    ClosedLoop {
+        /// The stream of the answers.
+        answer: u16,
+        /// After this no answer is waited for `[ns]`.
+        timeout_ns: i64,
+    },
 }
 
 /// A stream at one of its receivers.
@@ -501,6 +522,18 @@ impl RunMeta {
             segments: Vec::new(),
             programs: Vec::new(),
             group: None,
+        }
+    }
+
+    /// True if the messages of a stream wait for answers, or are such answers: what would have waited before it was sent is in no latency.
+    pub fn is_in_closed_loop(&self, stream: &StreamMeta) -> bool {
+        match stream.trigger {
+            Some(TriggerMeta::ClosedLoop { .. }) => true,
+            Some(TriggerMeta::Answers { stream }) => self
+                .streams
+                .get(usize::from(stream))
+                .is_some_and(|asked| matches!(asked.trigger, Some(TriggerMeta::ClosedLoop { .. }))),
+            None => false,
         }
     }
 

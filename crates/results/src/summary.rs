@@ -7,6 +7,7 @@ mod displaced;
 mod divided;
 pub(crate) mod nodes;
 mod order;
+pub(crate) mod round_trips;
 pub(crate) mod segments;
 pub(crate) mod streams;
 mod ways;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use self::account::Account;
 pub use self::copies::Copies;
 pub use self::divided::{DividedLatency, DividedPart, PartKind};
+pub use self::round_trips::RoundTripSummary;
 pub use self::segments::{CLOCK_DIFFERENCE, CLOCK_OFFSET};
 use crate::group::GroupSummary;
 use crate::{Allowance, Distribution};
@@ -37,6 +39,9 @@ pub struct RunSummary {
     pub passed_ns: i64,
     /// Streams by identifier.
     pub streams: Vec<StreamSummary>,
+    /// Streams with their answers, in the order of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub round_trips: Vec<RoundTripSummary>,
     /// One entry for each kind of attack, attacker and stream.
     pub attacks: Vec<AttackSummary>,
     /// Latencies step by step, by stream and receiver; simulated runs only. [`Fold`](crate::Fold) leaves them to who followed the frames.

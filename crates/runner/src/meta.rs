@@ -4,9 +4,9 @@ use chronoseal_analysis::segment::{EndBound, Missing, end_to_end};
 use chronoseal_catalog::{Describe, OwnProtection, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_plan::{
-    AttackPlace, ChangeKind, HopPlan, NodeKind, PayloadPlan, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan,
+    AttackPlace, ChangeKind, HopPlan, NodeKind, PayloadPlan, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan, Trigger,
 };
-use chronoseal_results::meta::{BoundMeta, EndMeta, Fact, FileMeta, NodeMeta, NodeRole, StreamMeta};
+use chronoseal_results::meta::{BoundMeta, EndMeta, Fact, FileMeta, NodeMeta, NodeRole, StreamMeta, TriggerMeta};
 use chronoseal_results::{Allowance, ChangeMeta, Engine, GroupMeta, RunMeta};
 use sha2::{Digest, Sha256};
 
@@ -173,6 +173,12 @@ fn stream_meta(prepared: &Prepared<'_>, describers: &[Box<dyn Describe>], id: St
         counters: counters(plan, stream),
         allowances: allowances(plan, id),
         class: first.map(|hop| hop.class).unwrap_or_default().into(),
+        trigger: stream.trigger.map(|trigger| match trigger {
+            Trigger::Answers(asked) => TriggerMeta::Answers { stream: asked.0 },
+            Trigger::ClosedLoop { answer, timeout } => {
+                TriggerMeta::ClosedLoop { answer: answer.0, timeout_ns: timeout.as_ns() }
+            }
+        }),
         period_ns: stream.period.as_ns(),
         frame_len: first.map_or(0, |hop| hop.frame_len),
         secured_len: first.map_or(0, |hop| plan.secured_len(stream, hop)),

@@ -10,6 +10,7 @@ mod network_clocks;
 mod network_grandmasters;
 mod radio;
 mod redundancy;
+mod round_trips;
 mod segments;
 mod slot_clocks;
 mod spans;

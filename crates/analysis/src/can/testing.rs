@@ -58,6 +58,7 @@ pub(crate) fn add_message<'a>(
         has_offset: false,
         application: None,
         min_distance: None,
+        trigger: None,
         deadline: Some(period),
         deadlines: Vec::new(),
         deadline_kind: DeadlineKind::Reaction,

@@ -22,7 +22,10 @@ pub(super) type Alone = BTreeMap<(NodeId, StreamId), Duration>;
 pub(super) fn due(plan: &Plan, stream: &StreamPlan) -> Option<(Duration, Duration)> {
     let clock = plan.nodes.get(stream.sender.index())?.clock;
     let keeps_time = clock.drift == Ppm(0) && clock.drift_max == Ppm(0);
-    let is_free = stream.application.is_some() || stream.min_distance.is_some() || stream.sent_by.is_some();
+    let is_free = stream.application.is_some()
+        || stream.min_distance.is_some()
+        || stream.sent_by.is_some()
+        || stream.trigger.is_some();
     let is_written = stream.has_offset && keeps_time && !is_free && stream.collected().is_none();
     stream.offset.filter(|_| is_written && stream.period > Duration::ZERO).map(|offset| (offset, stream.period))
 }

@@ -2,7 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_media::schedule::ScheduleTable;
-use chronoseal_plan::{HopPlan, LINK, Link, LinkHop, LinkTransport, Plan, SegmentId, StreamPlan};
+use chronoseal_plan::{HopPlan, LINK, Link, LinkHop, LinkTransport, Plan, SegmentId, StreamPlan, Trigger};
 
 use super::demand::{Load, Periodic};
 use super::processor::mac_work;
@@ -37,7 +37,7 @@ impl SegmentBounds for LinkBounds {
                     LinkTransport::Udp | LinkTransport::Program => 1,
                     LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic => hop.to.len() as i64,
                 };
-                share.add(view.sending_time(facet) * copies, stream.period);
+                share.add(view.sending_time(facet) * copies, distance(view, stream));
             }
             LinkLoad { ends: Some([from, view.node()]), share }
         };
@@ -57,10 +57,13 @@ impl SegmentBounds for LinkBounds {
         for from in senders(view) {
             // How many packets a connection sends, and when, nobody can say: whoever shares its sender's queue has no bound either.
             let connects = sent_by(view, from).any(|(.., facet)| facet.transport.is_connection());
+            // What comes when something else does follows no period, and may need less than its least distance would.
+            let is_triggered = sent_by(view, from).any(|(_, stream, ..)| stream.trigger.is_some());
             let has_program = plan.nodes[from.index()].program.is_some();
             let queue = match queue(view, from, arrivals) {
                 Ok(_) | Err(Why::ShortQueue { .. }) if connects => Err(Why::Connection),
                 Ok(_) | Err(Why::ShortQueue { .. }) if has_program => Err(Why::Program),
+                _ if is_triggered => Err(Why::Triggered),
                 queue => queue,
             };
             for (id, _, hop, facet) in sent_by(view, from) {
@@ -84,6 +87,19 @@ type OnLink<'p> = (StreamId, &'p StreamPlan, &'p HopPlan, &'p LinkHop);
 /// What a station sends.
 fn sent_by(view: Link<'_>, from: NodeId) -> impl Iterator<Item = OnLink<'_>> {
     view.streams().filter(move |(_, _, hop, _)| hop.from == from)
+}
+
+/// How far apart the messages of a stream are at least, on average. In a closed loop each waits for the answer to the one before, which takes
+/// both ways, or for the timeout.
+fn distance(view: Link<'_>, stream: &StreamPlan) -> Duration {
+    let asking = stream.answers().and_then(|asked| view.plan.streams.get(asked.index())).unwrap_or(stream);
+    let Some(Trigger::ClosedLoop { answer, timeout }) = asking.trigger else { return stream.period };
+    let way = |stream: &StreamPlan| {
+        let facet: Option<&LinkHop> = stream.on(view.id).and_then(|hop| hop.facet.get());
+        facet.map_or(Duration::ZERO, |facet| view.sending_time(facet) + view.segment.laws.delay.min())
+    };
+    let back = view.plan.streams.get(answer.index()).map_or(Duration::ZERO, way);
+    asking.period.max(timeout.min(way(asking) + back))
 }
 
 /// Who sends on a link, in order.

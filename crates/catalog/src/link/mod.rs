@@ -7,8 +7,11 @@ use chronoseal_core::{Node, NodeId, StreamId};
 use chronoseal_media::link::{DelayLaw, LinkConfig, Loss, LossyLink, Order};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::gateway::Stack;
-use chronoseal_nodes::udp_station::{Framing, UdpListener, UdpStation, UdpStationConfig, UdpTalker};
-use chronoseal_plan::{Facet, HopPlan, LINK, Link, LinkHop, LinkSegment, LinkTransport, Plan, SegmentId};
+use chronoseal_nodes::udp_station::{Framing, Trigger, UdpListener, UdpStation, UdpStationConfig, UdpTalker};
+use chronoseal_plan::{
+    Facet, HopPlan, LINK, Link, LinkHop, LinkSegment, LinkTransport, Plan, SegmentId, StreamPlan,
+    Trigger as TriggerPlan,
+};
 use chronoseal_wire::ipv4::Cut;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link;
@@ -66,7 +69,7 @@ fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConf
             config.talkers.push(UdpTalker {
                 stream: id,
                 phase: stream.offset.unwrap_or_default(),
-                pace: pace(view.plan, stream),
+                trigger: trigger(view.plan, stream),
                 framing: given,
                 fill: fill(view.plan, id, stream.length as usize),
                 protection: protection(),
@@ -78,6 +81,17 @@ fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConf
         }
     }
     Ok(config)
+}
+
+/// What makes a station send the messages of a stream.
+fn trigger(plan: &Plan, stream: &StreamPlan) -> Trigger {
+    match stream.trigger {
+        None => pace(plan, stream).into(),
+        Some(TriggerPlan::Answers(asked)) => Trigger::Answers(asked),
+        Some(TriggerPlan::ClosedLoop { answer, timeout }) => {
+            Trigger::ClosedLoop { answer, least: stream.period, timeout }
+        }
+    }
 }
 
 /// The ends of connections that a station has.

@@ -12,6 +12,7 @@
 mod collect;
 mod listen;
 mod talk;
+mod trigger;
 
 use std::collections::VecDeque;
 
@@ -26,7 +27,7 @@ use chronoseal_wire::{udp, virtual_link};
 
 use self::listen::{Listener, Taken, Whole};
 use self::talk::Talker;
-use crate::pace::PaceConfig;
+pub use self::trigger::Trigger;
 use crate::protection::{Protection, ProtectionError};
 
 /// The one port of a station.
@@ -48,10 +49,10 @@ pub struct UdpStationConfig {
 pub struct UdpTalker {
     /// Which.
     pub stream: StreamId,
-    /// The first message, by the station's oscillator.
+    /// The first message, by the station's oscillator, unless it is an answer.
     pub phase: Duration,
-    /// Distance of two messages.
-    pub pace: PaceConfig,
+    /// What makes the station send.
+    pub trigger: Trigger,
     /// In what its messages travel.
     pub framing: Framing,
     /// As long as a message before it is protected; what it carries behind the number of stream and message.
@@ -102,6 +103,8 @@ pub struct UdpStation {
     jobs: VecDeque<Job>,
     /// The driver was told of the first of them.
     is_told: bool,
+    /// When it began with a message last.
+    begun_at: LocalTime,
     is_running: bool,
 }
 
@@ -126,6 +129,7 @@ impl UdpStation {
             listeners: config.listeners.into_iter().map(Listener::new).collect::<Result<_, _>>()?,
             jobs: VecDeque::new(),
             is_told: false,
+            begun_at: LocalTime::ZERO,
             is_running: false,
         })
     }
@@ -139,20 +143,23 @@ impl UdpStation {
 
     /// Begins with the next message that is due, or with sealing it. False if none is.
     fn begin(&mut self, now: LocalTime) -> bool {
-        let earliest = self.talkers.iter().enumerate().min_by_key(|(index, talker)| (talker.due, *index));
-        let Some((index, talker)) = earliest.filter(|(_, talker)| talker.due <= now) else { return false };
+        let due = self.talkers.iter().enumerate().filter(|(_, talker)| talker.is_due(now));
+        let Some((index, talker)) = due.min_by_key(|(index, talker)| (talker.turn.due(), *index)) else { return false };
         match talker.work() {
             Some(_) => self.jobs.push_back(Job::Seal(index)),
-            None => {
-                let event = self.talkers[index].begin(now, self.node);
-                self.base.push(event);
-            }
+            None => self.begin_with(now, index),
         }
         true
     }
 
+    fn begin_with(&mut self, now: LocalTime, talker: usize) {
+        self.begun_at = now;
+        let event = self.talkers[talker].begin(now, self.node);
+        event.into_iter().for_each(|event| self.base.push(event));
+    }
+
     /// A bad packet is an event with a reason; it never stops a station.
-    fn receive(&mut self, rx_at: LocalTime, bytes: &[u8]) {
+    fn receive(&mut self, now: LocalTime, rx_at: LocalTime, bytes: &[u8]) {
         let (index, taken) = match self.take(rx_at, bytes) {
             Ok((index, taken)) => (index, taken),
             Err((stream, reason)) => return self.base.push(Event::of(EventKind::Discarded(reason), stream, 0)),
@@ -161,18 +168,22 @@ impl UdpStation {
             self.base.push(Event::of(EventKind::TransferBegan, self.listeners[index].config.stream, sequence));
         }
         match taken.whole {
-            Some(Whole::Judged(judged)) => self.tell(index, judged),
+            Some(Whole::Judged(judged)) => self.tell(now, index, judged),
             Some(Whole::Sealed(bytes, from)) => self.jobs.push_back(Job::Open(index, bytes, from)),
             None => {}
         }
     }
 
-    fn tell(&mut self, listener: usize, judged: Result<u64, (u64, DiscardReason)>) {
+    fn tell(&mut self, now: LocalTime, listener: usize, judged: Result<u64, (u64, DiscardReason)>) {
+        let stream = self.listeners[listener].config.stream;
         let (kind, sequence) = match judged {
             Ok(sequence) => (EventKind::Delivered, sequence),
             Err((sequence, reason)) => (EventKind::Discarded(reason), sequence),
         };
-        self.base.push(Event::of(kind, self.listeners[listener].config.stream, sequence));
+        self.base.push(Event::of(kind, stream, sequence));
+        if kind == EventKind::Delivered {
+            self.talkers.iter_mut().for_each(|talker| talker.turn.accepted(now, stream, sequence));
+        }
     }
 
     /// What a frame did to which listener.
@@ -206,13 +217,10 @@ impl UdpStation {
     fn compute(&mut self, now: LocalTime) {
         self.is_told = false;
         match self.jobs.pop_front() {
-            Some(Job::Seal(talker)) => {
-                let event = self.talkers[talker].begin(now, self.node);
-                self.base.push(event);
-            }
+            Some(Job::Seal(talker)) => self.begin_with(now, talker),
             Some(Job::Open(listener, bytes, from)) => {
                 let opened = self.listeners[listener].open(&bytes[from..]);
-                self.tell(listener, opened);
+                self.tell(now, listener, opened);
             }
             None => {}
         }
@@ -240,10 +248,10 @@ impl Node for UdpStation {
     fn handle_input(&mut self, now: LocalTime, input: Input<'_>) -> Result<(), HandleError> {
         self.base.admit(now, &input)?;
         match input {
-            Input::Frame { rx_at, bytes, .. } if self.is_running => self.receive(rx_at, bytes),
+            Input::Frame { rx_at, bytes, .. } if self.is_running => self.receive(now, rx_at, bytes),
             Input::Command(Command::Start) => {
                 self.is_running = true;
-                self.talkers.iter_mut().for_each(|talker| talker.due = now + talker.config.phase);
+                self.talkers.iter_mut().for_each(|talker| talker.turn.start(now + talker.config.phase));
             }
             Input::Command(Command::Stop) => {
                 self.is_running = false;
@@ -259,8 +267,12 @@ impl Node for UdpStation {
     fn poll_output(&mut self, now: LocalTime, buffer: &mut [u8]) -> Output {
         while self.is_running && self.give_up(now) {}
         loop {
-            if let Some(event) = self.base.next(now, buffer) {
-                return event;
+            if let Some(mut output) = self.base.next(now, buffer) {
+                // Word of a message goes behind its first packet, and a driver takes it for what was told now.
+                if let Output::Event(Event { kind: EventKind::Sent, value, .. }) = &mut output {
+                    *value += (now - self.begun_at).as_ps();
+                }
+                return output;
             }
             if !self.is_running {
                 return Output::Timeout(None);
@@ -284,15 +296,16 @@ impl Node for UdpStation {
                 return output;
             }
         }
-        let dues = self.talkers.iter().map(|talker| talker.due);
+        let dues = self.talkers.iter().filter_map(|talker| talker.turn.due());
         let deadlines = self.listeners.iter().filter_map(Listener::deadline);
         Output::Timeout(dues.chain(deadlines).min())
     }
 
     fn owed(&mut self, now: LocalTime) -> Option<(StreamId, LocalTime)> {
-        let talkers = self.talkers.iter_mut().filter(|talker| talker.due <= now);
-        let earliest = talkers.min_by_key(|talker| talker.due).filter(|_| self.is_running)?;
-        Some((earliest.config.stream, earliest.step()))
+        let talkers = self.talkers.iter_mut().filter(|talker| talker.is_due(now));
+        let earliest = talkers.min_by_key(|talker| talker.turn.due()).filter(|_| self.is_running)?;
+        let (due, _) = earliest.turn.step(now)?;
+        Some((earliest.config.stream, due))
     }
 }
 

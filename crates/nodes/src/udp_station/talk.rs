@@ -8,8 +8,8 @@ use chronoseal_wire::part_header::PartHeader;
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::{udp, virtual_link};
 
+use super::trigger::Turn;
 use super::{Framing, UdpTalker, ends};
-use crate::pace::Pace;
 use crate::protection::{Protection, ProtectionError};
 
 /// Headers of Ethernet and IPv4 `[byte]`.
@@ -17,10 +17,9 @@ const FRONT_LEN: usize = HEADER_LEN + ipv4::HEADER_LEN;
 
 pub(super) struct Talker {
     pub(super) config: UdpTalker,
-    pace: Pace,
+    pub(super) turn: Turn,
     sealer: Option<Sealer>,
-    /// When its next message is due.
-    pub(super) due: LocalTime,
+    /// The number of the message that is being sent.
     sequence: u64,
     /// What is being sent, behind a header of UDP if it is one datagram.
     bytes: Vec<u8>,
@@ -40,15 +39,8 @@ impl Talker {
         let from = front + TestBedHeader::LEN;
         let filled = config.fill.len().min(config.len() - TestBedHeader::LEN);
         bytes[from..from + filled].copy_from_slice(&config.fill[..filled]);
-        let mut talker = Self {
-            pace: Pace::new(config.pace, config.stream.0),
-            due: LocalTime::ZERO,
-            sequence: 0,
-            next: 0,
-            bytes,
-            sealer,
-            config,
-        };
+        let mut talker =
+            Self { turn: Turn::new(config.trigger, config.stream), sequence: 0, next: 0, bytes, sealer, config };
         talker.next = talker.end();
         Ok(talker)
     }
@@ -66,11 +58,9 @@ impl Talker {
         self.next < self.end()
     }
 
-    /// When its next message is due, after which it is the one behind that.
-    pub(super) fn step(&mut self) -> LocalTime {
-        let due = self.due;
-        self.due = due + self.pace.step();
-        due
+    /// True if its next message is due.
+    pub(super) fn is_due(&self, now: LocalTime) -> bool {
+        self.turn.due().is_some_and(|due| due <= now)
     }
 
     /// What sealing a message takes; `None` if there is nothing to seal.
@@ -78,25 +68,25 @@ impl Talker {
         self.sealer.as_ref().map(|sealer| sealer.work(self.config.len()))
     }
 
-    /// Makes the next message, and says that it is sent, or that it is not, since its freshness values are used up.
-    pub(super) fn begin(&mut self, now: LocalTime, node: NodeId) -> Event {
-        let due = self.step();
-        let (stream, sequence) = (self.config.stream, self.sequence);
-        self.sequence += 1;
+    /// Makes the next message, and says that it is sent, or that it is not, since its freshness values are used up. `None` if there is none.
+    pub(super) fn begin(&mut self, now: LocalTime, node: NodeId) -> Option<Event> {
+        let (due, sequence) = self.turn.step(now)?;
+        let stream = self.config.stream;
+        self.sequence = sequence;
         let front = self.config.front_len();
         let message = &mut self.bytes[front..];
         TestBedHeader { stream, sequence: sequence as u32 }.emit(message);
         let len = self.config.len();
         let sealed = self.sealer.as_mut().map(|sealer| sealer.seal_next(message, len, Moment::Unknown));
         if matches!(sealed, Some(Err(_))) {
-            return Event::of(EventKind::Withheld, stream, sequence);
+            return Some(Event::of(EventKind::Withheld, stream, sequence));
         }
         if matches!(self.config.framing, Framing::Datagram(_)) {
             udp::emit(&mut self.bytes);
             udp::fill_checksum(&mut self.bytes, ends(node, stream));
         }
         self.next = 0;
-        Event { value: (now - due).as_ps(), ..Event::of(EventKind::Sent, stream, sequence) }
+        Some(Event { value: (now - due).as_ps(), ..Event::of(EventKind::Sent, stream, sequence) })
     }
 
     /// Writes the next frame of the message to the front of `buffer`; returns its length `[byte]`, 0 if there is no room.
@@ -137,7 +127,7 @@ impl Talker {
             stream,
             part: (offset / cut.fragment_len) as u16,
             more: !cut.is_last(offset),
-            sequence: (self.sequence - 1) as u32,
+            sequence: self.sequence as u32,
         };
         header.emit(&mut datagram[udp::HEADER_LEN..]);
         datagram[udp::HEADER_LEN + PartHeader::LEN..].copy_from_slice(data);
@@ -157,7 +147,7 @@ impl Talker {
     ) -> usize {
         let stream = self.config.stream;
         let udp::Ends { source, destination } = ends(node, stream);
-        let identification = (self.sequence - 1) as u16;
+        let identification = self.sequence as u16;
         header(node, stream, ETHERTYPE_IPV4).emit(buffer);
         let packet = ipv4::Header { source, destination, identification, protocol: PROTOCOL_UDP };
         packet.emit((offset, data_len), more_fragments, &mut buffer[HEADER_LEN..]);

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 
 use super::collect::Seen;
 use super::*;
+use crate::pace::PaceConfig;
 
 const STREAM: StreamId = StreamId(3);
 const SENDER: NodeId = NodeId(0);
@@ -20,7 +21,7 @@ fn sender_of(framing: Framing, protection: Protection) -> UdpStation {
     let talker = UdpTalker {
         stream: STREAM,
         phase: Duration::ZERO,
-        pace: PaceConfig::Period(Duration::from_ms(10)),
+        trigger: PaceConfig::Period(Duration::from_ms(10)).into(),
         framing,
         fill: vec![0x5a; LEN],
         protection,
@@ -183,7 +184,7 @@ fn a_message_over_a_connection_is_one_frame_and_is_delivered_once() {
     let talker = UdpTalker {
         stream: STREAM,
         phase: Duration::ZERO,
-        pace: PaceConfig::Period(Duration::from_ms(10)),
+        trigger: PaceConfig::Period(Duration::from_ms(10)).into(),
         framing,
         fill: vec![0x5a; 100_000],
         protection: Protection::NONE,

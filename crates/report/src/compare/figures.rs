@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_results::{LinkUse, RunMeta, RunSummary, StreamMeta, StreamSummary};
+use chronoseal_results::{LinkUse, RunMeta, RunSummary, Spread, StreamMeta, StreamSummary};
 use serde::Serialize;
 
 use super::{Change, EFFECT_MIN, Line, RUNS_MIN, Run, SHARE_EFFECT_MIN, mean};
@@ -250,8 +250,13 @@ fn of_run(meta: &RunMeta, summary: &RunSummary, word: Word) -> BTreeMap<Key, f64
         let key = (Kind::Forgeries, attack.stream.clone(), attack.attack.clone());
         *figures.entry(key).or_default() += attack.accepted as f64;
     }
-    for stream in &summary.streams {
-        of_stream(stream, &mut figures);
+    for (index, stream) in summary.streams.iter().enumerate() {
+        let is_closed = meta.streams.get(index).is_some_and(|stream| meta.is_in_closed_loop(stream));
+        of_stream(stream, is_closed, &mut figures);
+    }
+    for trip in &summary.round_trips {
+        let of = format!("{} and back as {}", trip.stream, trip.answer);
+        latency(loop_name(&of, trip.closed_loop_ns.is_some()), &trip.from_due, &mut figures);
     }
     let time_ns = meta.duration_ns.max(1) as f64;
     for segment in &summary.segments {
@@ -273,7 +278,12 @@ fn of_run(meta: &RunMeta, summary: &RunSummary, word: Word) -> BTreeMap<Key, f64
     figures
 }
 
-fn of_stream(stream: &StreamSummary, figures: &mut BTreeMap<Key, f64>) {
+/// Latencies of a closed loop are compared with such alone.
+fn loop_name(of: &str, is_closed: bool) -> String {
+    if is_closed { format!("{of}, closed loop") } else { of.to_owned() }
+}
+
+fn of_stream(stream: &StreamSummary, is_closed: bool, figures: &mut BTreeMap<Key, f64>) {
     let mut add = |kind: Kind, detail: &str, value: f64| {
         figures.insert((kind, stream.name.clone(), detail.to_owned()), value);
     };
@@ -282,7 +292,14 @@ fn of_stream(stream: &StreamSummary, figures: &mut BTreeMap<Key, f64>) {
     for (reason, count) in stream.losses() {
         add(Kind::Losses, reason, count as f64 / all);
     }
-    let Some(latency) = stream.end_to_end.all else { return };
+    latency(loop_name(&stream.name, is_closed), &stream.end_to_end, figures);
+}
+
+fn latency(of: String, spread: &Spread, figures: &mut BTreeMap<Key, f64>) {
+    let Some(latency) = spread.all else { return };
+    let mut add = |kind: Kind, detail: &str, value: f64| {
+        figures.insert((kind, of.clone(), detail.to_owned()), value);
+    };
     let us = |ns: i64| ns as f64 / 1e3;
     add(Kind::Tail, LONGEST, us(latency.max_ns));
     if let Some(ns) = latency.p99_ns {

@@ -14,11 +14,21 @@ const STREAMS_MAX: usize = 8;
 /// Bars of a histogram.
 const BINS: usize = 60;
 
-/// Latency of accepted frames by stream (or by protection, if there are many streams) `[us]`: cumulative, and counted.
+/// Latency of accepted frames by stream (or by protection, if there are many streams) `[us]`: cumulative, and counted. Streams in closed
+/// loops have charts of their own.
 pub(super) fn latency(meta: &RunMeta, figures: &FrameFigures) -> Vec<Chart> {
+    let mut charts = latency_of(meta, figures, false, "End-to-end latency");
+    charts.extend(latency_of(meta, figures, true, "End-to-end latency in closed loops"));
+    charts
+}
+
+fn latency_of(meta: &RunMeta, figures: &FrameFigures, of_closed_loops: bool, caption: &str) -> Vec<Chart> {
     let one_by_one = meta.streams.len() <= STREAMS_MAX;
     let mut groups: BTreeMap<(usize, String), Samples> = BTreeMap::new();
     for (index, (stream, samples)) in meta.streams.iter().zip(&figures.latencies).enumerate() {
+        if meta.is_in_closed_loop(stream) != of_closed_loops {
+            continue;
+        }
         let key = match one_by_one {
             true => (index, stream.name.clone()),
             false => (0, format!("{}, {}", stream.class, stream.protection)),
@@ -26,7 +36,7 @@ pub(super) fn latency(meta: &RunMeta, figures: &FrameFigures) -> Vec<Chart> {
         groups.entry(key).or_default().extend(samples);
     }
     let groups = groups.into_iter().map(|((_, name), samples)| (name, samples)).collect();
-    distributions("End-to-end latency", ("latency", "frames"), groups)
+    distributions(caption, ("latency", "frames"), groups)
 }
 
 /// Release error and stalls of the emulator.

@@ -145,11 +145,14 @@ struct End<'a> {
 
 /// A bound stands beside the deadline of the same receiver.
 fn ends<'a>(meta: &RunMeta, stream: &'a StreamMeta, counts: &'a StreamSummary) -> Vec<End<'a>> {
+    // What a closed loop measures is something else, and never stands beside what is not in one.
+    let name =
+        if meta.is_in_closed_loop(stream) { format!("{}, closed loop", stream.name) } else { stream.name.clone() };
     let limits = |end: &EndMeta| (end.deadline_ns, end.bound_ns(), end.unbounded.clone());
     let is_divided = stream.ends.windows(2).any(|pair| limits(&pair[0]) != limits(&pair[1]));
     if !is_divided || counts.receivers.len() != stream.ends.len() {
         return vec![End {
-            name: stream.name.clone(),
+            name,
             stream,
             counts,
             deadline_ns: stream.deadline_ns,
@@ -160,7 +163,7 @@ fn ends<'a>(meta: &RunMeta, stream: &'a StreamMeta, counts: &'a StreamSummary) -
         }];
     }
     let end = |(end, account): (&'a EndMeta, &'a Account)| End {
-        name: format!("{} \u{2192} {}", stream.name, meta.node_name(end.receiver)),
+        name: format!("{name} \u{2192} {}", meta.node_name(end.receiver)),
         stream,
         counts,
         deadline_ns: end.deadline_ns,

@@ -32,7 +32,7 @@ fn note_cut(table: Table, shown: usize, summary: &RunSummary, which: &str) -> Ta
 }
 
 /// A count that should be zero.
-fn unwanted(count: u64, kind: Evidence) -> Cell {
+pub(super) fn unwanted(count: u64, kind: Evidence) -> Cell {
     Cell::count(count).from(kind).marked(if count > 0 { Mark::Bad } else { Mark::None })
 }
 
@@ -114,7 +114,7 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
 }
 
 /// Columns of a spread, in microseconds.
-fn spread_columns(table: Table) -> Table {
+pub(super) fn spread_columns(table: Table) -> Table {
     table
         .numbers("n", "")
         .numbers("min", "\u{b5}s")
@@ -143,7 +143,7 @@ fn spread_cells(spread: &Distribution, kind: Evidence) -> Vec<Cell> {
 }
 
 /// Rows of one quantity: all samples, and the stall-free ones where some were not.
-fn push_spread(table: &mut Table, names: &[&str], spread: &Spread, kind: Evidence) {
+pub(super) fn push_spread(table: &mut Table, names: &[&str], spread: &Spread, kind: Evidence) {
     let Some(all) = spread.all else { return };
     let mut push = |basis: &str, spread: &Distribution| {
         let mut row: Vec<Cell> = names.iter().map(|name| Cell::text(*name)).collect();
@@ -157,10 +157,17 @@ fn push_spread(table: &mut Table, names: &[&str], spread: &Spread, kind: Evidenc
     }
 }
 
-pub(super) fn latency(meta: &RunMeta, summary: &RunSummary) -> Table {
-    let mut table = spread_columns(Table::new("End-to-end latency of each stream").words("stream").words("frames"));
+/// Of streams in closed loops, or of all others: what they measure is not the same.
+pub(super) fn latency(meta: &RunMeta, summary: &RunSummary, of_closed_loops: bool) -> Table {
+    let caption = match of_closed_loops {
+        true => "End-to-end latency of each stream in a closed loop",
+        false => "End-to-end latency of each stream",
+    };
+    let mut table = spread_columns(Table::new(caption).words("stream").words("frames"));
     let chosen = choose(summary, slowest);
-    for stream in chosen.iter().map(|&i| &summary.streams[i]) {
+    let is_meant =
+        |i: &&usize| meta.streams.get(**i).is_some_and(|stream| meta.is_in_closed_loop(stream)) == of_closed_loops;
+    for stream in chosen.iter().filter(is_meant).map(|&i| &summary.streams[i]) {
         push_spread(&mut table, &[&stream.name], &stream.end_to_end, evidence(meta));
     }
     note_cut(table, chosen.len(), summary, "those with the largest latency")

@@ -29,6 +29,7 @@ fn meta(engine: Engine) -> RunMeta {
             is_lossy: false,
             counters: None,
             allowances: Vec::new(),
+            trigger: None,
             period_ns: 10_000_000,
             frame_len: 60,
             secured_len: 80,

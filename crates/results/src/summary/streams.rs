@@ -204,20 +204,20 @@ impl Stream {
 
 /// Samples of one quantity `[ns]`: those that a stall overlapped, and the others.
 #[derive(Default)]
-struct Divided {
+pub(super) struct Divided {
     stall_free: Samples,
     stalled: Samples,
 }
 
 impl Divided {
-    fn push(&mut self, from: Option<SimTime>, to: Option<SimTime>, stalled: bool) {
+    pub(super) fn push(&mut self, from: Option<SimTime>, to: Option<SimTime>, stalled: bool) {
         let (Some(from), Some(to)) = (from, to) else { return };
         let samples = if stalled { &mut self.stalled } else { &mut self.stall_free };
         samples.push((to - from).as_ns());
     }
 
     /// Their spread, and all of them.
-    fn finish(self) -> (Spread, Samples) {
+    pub(super) fn finish(self) -> (Spread, Samples) {
         let Self { mut stall_free, stalled: mut all } = self;
         if all.is_empty() {
             let all: Option<Distribution> = stall_free.spread();

@@ -36,6 +36,7 @@ pub(crate) fn meta() -> RunMeta {
             is_lossy: false,
             counters: None,
             allowances: Vec::new(),
+            trigger: None,
             period_ns: CYCLE_US * 1_000,
             frame_len: 60,
             secured_len: 80,

@@ -17,6 +17,7 @@ mod middleware;
 mod patience;
 mod programs;
 mod radio;
+mod relays;
 mod segmented;
 #[path = "../street.rs"]
 mod street;
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
         return programs::main(&std::env::args().skip(2).collect::<Vec<_>>());
     }
     let wanted = argument.filter(|argument| !argument.starts_with('-')).unwrap_or_default();
-    let parts: [(&str, fn()); 10] = [
+    let parts: [(&str, fn()); 11] = [
         ("attacks", attacks::run_all),
         ("bridges", bridges::run_all),
         ("classes", classes::run_all),
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         ("middleware", middleware::run_all),
         ("programs", programs::run_all),
         ("radio", radio::run_all),
+        ("relays", relays::run_all),
         ("segmented", segmented::run_all),
     ];
     let (chosen, others): (Vec<_>, Vec<_>) = parts.iter().partition(|(name, _)| name.contains(&wanted));

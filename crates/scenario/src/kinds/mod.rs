@@ -170,6 +170,8 @@ pub struct Rules {
     pub bridges_frames: bool,
     /// True if recorded traffic can be replayed on it.
     pub replays_traffic: bool,
+    /// True if a node on it can answer the messages of a stream with another one.
+    pub relays: bool,
     /// True if it can be simulated without the bytes of its frames.
     pub has_timing_fidelity: bool,
     /// True if its frames can pass a host interface between a node's network interface and its application.
@@ -195,6 +197,7 @@ impl Default for Rules {
             announces_counters: false,
             bridges_frames: false,
             replays_traffic: false,
+            relays: false,
             has_timing_fidelity: true,
             has_host_interfaces: false,
             has_programs: false,

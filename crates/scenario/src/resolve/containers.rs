@@ -303,6 +303,7 @@ impl<'s> Context<'s> {
             has_offset: false,
             application: None,
             min_distance: None,
+            trigger: None,
             deadline: None,
             deadlines: Vec::new(),
             deadline_kind: DeadlineKind::default(),

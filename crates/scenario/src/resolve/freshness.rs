@@ -107,6 +107,7 @@ impl Context<'_> {
             has_offset: false,
             application: None,
             min_distance: None,
+            trigger: None,
             deadline: Some(period),
             deadlines: Vec::new(),
             deadline_kind: DeadlineKind::default(),

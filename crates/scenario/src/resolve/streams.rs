@@ -1,5 +1,6 @@
 //! Streams: who sends what to whom, over which segments, how often, how long, how protected.
 
+mod answers;
 mod application;
 mod deadlines;
 mod ends;
@@ -100,6 +101,7 @@ impl<'s> Context<'s> {
                 streams.are_on_their_way.push(is_on_its_way);
             }
         }
+        self.triggers(&mut streams, &world);
         self.check_together(&world, &counts, &mut streams);
         self.load_limit(&streams.plans, duration);
         streams
@@ -138,6 +140,7 @@ impl<'s> Context<'s> {
                 self.written_in_vain(i, spec.on_change.is_some().then_some("on_change"));
                 (distance, Some(distance))
             }
+            None if spec.answers.is_some() => (self.period_of_answer(i, spec), None),
             None => {
                 let (period, distance) = self.period(i, spec, period_max);
                 // A message of its own comes when there is something to say.
@@ -182,6 +185,7 @@ impl<'s> Context<'s> {
             has_offset: offset.is_some(),
             application,
             min_distance,
+            trigger: None,
             deadline,
             deadlines: deadlines.each,
             deadline_kind: match spec.deadline_kind {
@@ -217,7 +221,9 @@ impl<'s> Context<'s> {
 
     /// What a stream carries before protection `[byte]`.
     fn payload_len(&mut self, i: usize, spec: &StreamSpec, own: Option<OwnMessage>) -> u32 {
-        match (own, &spec.length) {
+        // An answer is as long as what it answers.
+        let asked = self.asked(spec).and_then(|(_, asked)| asked.length.as_ref());
+        match (own, spec.length.as_ref().or(asked)) {
             (Some(own), written) => {
                 self.written_in_vain(i, written.is_some().then_some("length"));
                 own.payload_len

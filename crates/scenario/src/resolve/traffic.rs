@@ -88,6 +88,7 @@ impl Context<'_> {
             has_offset: false,
             application: None,
             min_distance: None,
+            trigger: None,
             deadline: None,
             deadlines: Vec::new(),
             deadline_kind: DeadlineKind::default(),

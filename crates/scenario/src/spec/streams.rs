@@ -29,6 +29,13 @@ pub struct StreamSpec {
     /// Distance of two frames; divides the cluster cycle where the stream is time-triggered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Quantity<Duration>>,
+    /// The stream that it answers, on a lossy link: its sender, which receives that stream, answers each message with one of the same number.
+    /// It has no `period` then, goes back to the sender of what it answers, and is as long unless it has a `length`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<String>,
+    /// A closed loop: the next message is sent when this one is answered, and no sooner than `period`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed_loop: Option<ClosedLoopSpec>,
     /// Sent when its value changes, instead of with a period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_change: Option<OnChangeSpec>,
@@ -80,6 +87,14 @@ pub struct ApplicationSpec {
     /// How much faster its timer runs than the clock of its node, within 1000ppm. Default: 0ppm.
     #[serde(default = "no_drift")]
     pub drift: Quantity<Ppm>,
+}
+
+/// A stream of which each message waits for the answer to the one before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClosedLoopSpec {
+    /// An answer that has not come after this is waited for no more, at least the period.
+    pub timeout: Quantity<Duration>,
 }
 
 /// A stream that is sent when its value changes.

@@ -1,5 +1,6 @@
 //! Behaviour of the scenario format, one module each.
 
+mod answers;
 mod bad_input;
 mod bridges;
 mod bus;

@@ -75,7 +75,7 @@ impl SegmentKind for LinkKind {
     }
 
     fn rules(&self) -> Rules {
-        Rules { has_timing_fidelity: false, has_programs: true, ..Rules::default() }
+        Rules { has_timing_fidelity: false, has_programs: true, relays: true, ..Rules::default() }
     }
 
     fn resolve_segment(&self, request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {
@@ -194,6 +194,26 @@ impl SegmentKind for LinkKind {
 
     fn check_plan(&self, plan: &Plan, segment: SegmentId, context: &mut Context<'_>) {
         let Some(view) = Link::of(plan, segment) else { return };
+        let asked_or_answer = |id: StreamId, stream: &StreamPlan| {
+            stream.trigger.is_some() || plan.streams.iter().any(|other| other.answers() == Some(id))
+        };
+        let over_others = view.streams().find(|(id, stream, _, facet)| {
+            !matches!(facet.transport, LinkTransport::Udp | LinkTransport::Tcp) && asked_or_answer(*id, stream)
+        });
+        if let Some((id, stream, _, facet)) = over_others {
+            let name = &plan.segments[segment.index()].name;
+            context.report(
+                Code::NotYet,
+                &[Step::Key("streams"), Step::Index(id.index()), Step::Key(name), Step::Key("transport")],
+                format!(
+                    "`{}` is answered or an answer, and goes over `{}`; a relay answers over UDP and TCP",
+                    shortened(&stream.name),
+                    facet.transport.name()
+                ),
+                "not answered there",
+                "write `transport = \"udp\"` or `\"tcp\"`, or leave `answers` out",
+            );
+        }
         let carried = view.streams().filter(|(.., facet)| facet.transport == LinkTransport::Program);
         for (id, stream, hop, _) in carried {
             let idle =

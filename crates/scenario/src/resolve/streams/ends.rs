@@ -25,7 +25,7 @@ pub(super) struct Ends {
     pub(super) sent_by: Option<SegmentId>,
     pub(super) receivers: Vec<NodeId>,
     /// False if one of them could not be found, so that nothing can be said of the way.
-    are_known: bool,
+    pub(super) are_known: bool,
 }
 
 impl Context<'_> {
@@ -39,6 +39,9 @@ impl Context<'_> {
         };
         let mut are_known = sender.is_some();
         let Some(to) = &spec.to else {
+            if spec.answers.is_some() {
+                return self.asker(spec, sender, &world.nodes[..self.spec.nodes.len().min(world.nodes.len())]);
+            }
             let sender = NodeId(sender.unwrap_or(0) as u16);
             let receivers = if are_known { self.all_others(i, spec, sender, sent_by, world) } else { Vec::new() };
             return Ends { sender, sent_by, are_known: are_known && !receivers.is_empty(), receivers };
