@@ -78,6 +78,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("recording_mf4", recording),
     ("recording_pcap", recording),
     ("recording_trc", recording),
+    ("replayed_datagrams", replayed_datagrams),
     ("scenario_text", scenario_text),
     ("schedule_table", schedule_table),
     ("secured_pdu_open", secured_pdu_open),
@@ -221,16 +222,53 @@ pub fn recording_csv(data: &[u8]) {
 
 /// Two stations and `recording`: taken for the signal `heading`, taken for raw frames.
 pub fn load_with_recording(recording: &[u8]) -> [Result<Plan, Problems>; 2] {
-    struct One<'a>(&'a [u8]);
-    impl Files for One<'_> {
-        fn read(&self, _: &str) -> Result<Vec<u8>, chronoseal_scenario::FileError> {
-            Ok(self.0.to_vec())
-        }
-    }
     [r#"signal = { file = "r.csv", name = "heading" }"#, r#"frames = { file = "r.csv" }"#].map(|selection| {
         let text = format!("{TWO_STATIONS}\n[[recordings]]\nname = \"r\"\n{selection}\n");
         chronoseal_scenario::load("fuzz.toml", text.as_bytes(), &[], &One(recording))
     })
+}
+
+/// A capture of datagrams that a station replays over a lossy link.
+pub fn replayed_datagrams(data: &[u8]) {
+    if let Ok(plan) = load_replayed(data) {
+        let recorded =
+            plan.streams.first().and_then(|stream| stream.recorded()).expect("it is what the stream carries");
+        assert!(recorded.messages.iter().all(|(at, message)| *at < recorded.length && message.len() >= 8));
+        assert!(recorded.messages.is_sorted_by_key(|(at, _)| *at));
+    }
+}
+
+/// Two stations on a link and a recording.
+///
+/// # Errors
+/// Why it cannot be replayed.
+pub fn load_replayed(recording: &[u8]) -> Result<Plan, Problems> {
+    chronoseal_scenario::load("fuzz.toml", REPLAYED.as_bytes(), &[], &One(recording))
+}
+
+const REPLAYED: &str = r#"
+schema_version = 2
+name = "replayed"
+duration = "1s"
+[segments.air.link]
+[[nodes]]
+name = "robot"
+[[nodes]]
+name = "station"
+[[recordings]]
+name = "r"
+traffic = { file = "r.pcap" }
+from = "robot"
+to = ["station"]
+"#;
+
+/// One file, whatever it is called.
+struct One<'a>(&'a [u8]);
+
+impl Files for One<'_> {
+    fn read(&self, _: &str) -> Result<Vec<u8>, chronoseal_scenario::FileError> {
+        Ok(self.0.to_vec())
+    }
 }
 
 /// A scenario that plays the recording `r`, which is still to be added.

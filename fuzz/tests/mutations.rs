@@ -100,6 +100,7 @@ a_test_each! {
     recording_mf4
     recording_pcap
     recording_trc
+    replayed_datagrams
     scenario_text
     schedule_table
     secured_pdu_open
@@ -147,6 +148,15 @@ fn the_seeds_of_texts_are_accepted() {
     for (file, text) in files.iter().zip(&texts) {
         let outcomes = chronoseal_fuzz::load_with_recording(text);
         assert!(outcomes.iter().any(Result::is_ok), "{}: {outcomes:?}", file.display());
+    }
+}
+
+#[test]
+fn the_seeds_of_replayed_datagrams_are_replayed() {
+    let (files, seeds) = corpus("replayed_datagrams");
+    for (file, seed) in files.iter().zip(&seeds) {
+        let plan = chronoseal_fuzz::load_replayed(seed);
+        plan.unwrap_or_else(|problems| panic!("{}: {}", file.display(), problems.render()));
     }
 }
 

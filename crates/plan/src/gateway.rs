@@ -136,7 +136,7 @@ impl StreamPlan {
     pub fn collected(&self) -> Option<&CollectPlan> {
         match &self.payload {
             PayloadPlan::Collected(collect) => Some(collect),
-            PayloadPlan::Synthetic | PayloadPlan::Recorded { .. } => None,
+            PayloadPlan::Synthetic | PayloadPlan::Recorded { .. } | PayloadPlan::Messages(_) => None,
         }
     }
 }

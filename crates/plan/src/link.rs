@@ -2,6 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::link::{LastPacket, LinkLaws, Order};
+use chronoseal_nodes::udp_station::RecordedMessages;
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 use chronoseal_wire::ipv4::{self, Cut};
 use chronoseal_wire::part_header::PartHeader;
@@ -131,6 +132,15 @@ impl<'p> Link<'p> {
                 Err(format!("over {} a message waits for those before it, and for what is sent again", over.title()))
             }
         }
+    }
+
+    /// What all messages of a recording take at the rate of their sender, each in a packet of its own.
+    pub fn time_of_recorded(self, recorded: &RecordedMessages) -> Duration {
+        let time = |len: usize| {
+            let datagram_len = udp::HEADER_LEN + len;
+            self.segment.sending_time(Cut { datagram_len, fragment_len: datagram_len })
+        };
+        recorded.messages.iter().fold(Duration::ZERO, |sum, (_, message)| sum + time(message.len()))
     }
 }
 

@@ -1,6 +1,9 @@
 //! Streams, their ways and what they carry.
 
+use std::sync::Arc;
+
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
+use chronoseal_nodes::udp_station::RecordedMessages;
 
 use crate::{CollectPlan, Facet, ProtectionId, SegmentId};
 
@@ -54,6 +57,14 @@ impl StreamPlan {
     /// Its hop on a segment.
     pub fn on(&self, segment: SegmentId) -> Option<&HopPlan> {
         self.hops.iter().find(|hop| hop.segment == segment)
+    }
+
+    /// The recorded messages that it replays, if it does.
+    pub fn recorded(&self) -> Option<&Arc<RecordedMessages>> {
+        match &self.payload {
+            PayloadPlan::Messages(recorded) => Some(recorded),
+            PayloadPlan::Synthetic | PayloadPlan::Recorded { .. } | PayloadPlan::Collected(_) => None,
+        }
     }
 
     /// The stream whose messages it answers, if it is a relay's.
@@ -155,6 +166,8 @@ pub enum PayloadPlan {
         /// Index into [`crate::Plan::recordings`].
         recording: u16,
     },
+    /// Recorded messages, each at its time, over and over.
+    Messages(Arc<RecordedMessages>),
     /// PDUs of other streams, collected by the gateway that sends it.
     Collected(CollectPlan),
 }

@@ -37,7 +37,10 @@ impl SegmentBounds for LinkBounds {
                     LinkTransport::Udp | LinkTransport::Program => 1,
                     LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic => hop.to.len() as i64,
                 };
-                share.add(view.sending_time(facet) * copies, distance(view, stream));
+                match stream.recorded() {
+                    Some(recorded) => share.add(view.time_of_recorded(recorded), recorded.length),
+                    None => share.add(view.sending_time(facet) * copies, distance(view, stream)),
+                }
             }
             LinkLoad { ends: Some([from, view.node()]), share }
         };
@@ -57,12 +60,14 @@ impl SegmentBounds for LinkBounds {
         for from in senders(view) {
             // How many packets a connection sends, and when, nobody can say: whoever shares its sender's queue has no bound either.
             let connects = sent_by(view, from).any(|(.., facet)| facet.transport.is_connection());
+            let replays = sent_by(view, from).any(|(_, stream, ..)| stream.recorded().is_some());
             // What comes when something else does follows no period, and may need less than its least distance would.
             let is_triggered = sent_by(view, from).any(|(_, stream, ..)| stream.trigger.is_some());
             let has_program = plan.nodes[from.index()].program.is_some();
             let queue = match queue(view, from, arrivals) {
                 Ok(_) | Err(Why::ShortQueue { .. }) if connects => Err(Why::Connection),
                 Ok(_) | Err(Why::ShortQueue { .. }) if has_program => Err(Why::Program),
+                Ok(_) | Err(Why::ShortQueue { .. }) if replays => Err(Why::Recording),
                 _ if is_triggered => Err(Why::Triggered),
                 queue => queue,
             };

@@ -18,7 +18,7 @@ use chronoseal_wire::virtual_link;
 
 use crate::{
     BuildError, BuildOptions, Connection, Datagrams, Describe, Kind, LiveLink, OwnProtection, Parts, Prepared, Sockets,
-    fill, pace, protection,
+    fill, pace, protection, signal,
 };
 
 /// LINKTYPE_ETHERNET.
@@ -44,6 +44,11 @@ fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConf
     for (id, stream, hop, facet) in view.streams() {
         // In what its sender gives messages, and its receivers get them.
         let (given, got) = match (facet.transport, facet.parts) {
+            (LinkTransport::Udp, _)
+                if stream.recorded().is_some() && (is_whole || view.segment.mtu <= SIMULATED_MTU_MAX) =>
+            {
+                (Framing::Packet, Framing::Packet)
+            }
             (LinkTransport::Udp, None) if is_whole => {
                 let whole = Framing::Datagram(Cut { fragment_len: usize::MAX, ..facet.cut });
                 (whole, whole)
@@ -72,6 +77,7 @@ fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConf
                 trigger: trigger(view.plan, stream),
                 framing: given,
                 fill: fill(view.plan, id, stream.length as usize),
+                signal: signal(view.plan, stream),
                 protection: protection(),
             });
         }
@@ -86,7 +92,9 @@ fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConf
 /// What makes a station send the messages of a stream.
 fn trigger(plan: &Plan, stream: &StreamPlan) -> Trigger {
     match stream.trigger {
-        None => pace(plan, stream).into(),
+        None => {
+            stream.recorded().map_or_else(|| pace(plan, stream).into(), |recorded| Trigger::Recorded(recorded.clone()))
+        }
         Some(TriggerPlan::Answers(asked)) => Trigger::Answers(asked),
         Some(TriggerPlan::ClosedLoop { answer, timeout }) => {
             Trigger::ClosedLoop { answer, least: stream.period, timeout }

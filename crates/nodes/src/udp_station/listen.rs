@@ -45,7 +45,7 @@ impl Listener {
         let collector = match config.framing {
             Framing::Datagram(cut) => Some(Collector::new(cut, 0, config.timeout)),
             Framing::Parts(cut) => Some(Collector::new(cut, TestBedHeader::LEN, config.timeout)),
-            Framing::Message => None,
+            Framing::Packet | Framing::Message => None,
         };
         Ok(Self { collector, opener, seen: Seen::default(), config })
     }
@@ -58,6 +58,10 @@ impl Listener {
 
     /// Takes a packet of the stream.
     pub(super) fn take(&mut self, rx_at: LocalTime, packet: &Packet<'_>) -> Result<Taken, DiscardReason> {
+        if self.config.framing == Framing::Packet {
+            let datagram = packet.is_whole().then(|| packet.data.to_vec()).ok_or(DiscardReason::Malformed)?;
+            return Ok(Taken { began: None, whole: Some(self.open_datagram(datagram)) });
+        }
         let collector = self.collector.as_mut().ok_or(DiscardReason::UnknownStream)?;
         match self.config.framing {
             Framing::Datagram(_) => {
@@ -77,7 +81,7 @@ impl Listener {
                 };
                 Ok(Taken { began, whole: whole(collected).map(judged) })
             }
-            Framing::Message => Err(DiscardReason::UnknownStream),
+            Framing::Packet | Framing::Message => Err(DiscardReason::UnknownStream),
         }
     }
 
@@ -145,7 +149,7 @@ impl Listener {
         let first = self.collector.as_mut()?.give_up(now)?;
         Some(first.and_then(|bytes| match self.config.framing {
             Framing::Parts(_) => TestBedHeader::parse(&bytes).ok().map(|header| header.sequence.into()),
-            Framing::Datagram(_) | Framing::Message => datagram_number(&bytes),
+            Framing::Datagram(_) | Framing::Packet | Framing::Message => datagram_number(&bytes),
         }))
     }
 }

@@ -27,8 +27,9 @@ use chronoseal_wire::{udp, virtual_link};
 
 use self::listen::{Listener, Taken, Whole};
 use self::talk::Talker;
-pub use self::trigger::Trigger;
+pub use self::trigger::{RecordedMessages, Trigger};
 use crate::protection::{Protection, ProtectionError};
+use crate::signal::RecordedSignal;
 
 /// The one port of a station.
 const PORT: PortId = PortId(0);
@@ -55,8 +56,10 @@ pub struct UdpTalker {
     pub trigger: Trigger,
     /// In what its messages travel.
     pub framing: Framing,
-    /// As long as a message before it is protected; what it carries behind the number of stream and message.
+    /// As long as a message before it is protected; what it carries behind the number of stream and message, unless a recording says that.
     pub fill: Vec<u8>,
+    /// A recorded signal that stands behind that number, if there is one.
+    pub signal: Option<RecordedSignal>,
     /// How its messages are protected.
     pub protection: Protection,
 }
@@ -81,6 +84,8 @@ pub struct UdpListener {
 pub enum Framing {
     /// In datagrams of UDP that are cut so, their header included.
     Datagram(Cut),
+    /// Each in a datagram and a packet of its own, of whatever length.
+    Packet,
     /// In datagrams with a part each, in a packet of its own behind a [part header](chronoseal_wire::part_header): what is behind the
     /// test-bed header of the message, its protection included, is cut so.
     Parts(Cut),

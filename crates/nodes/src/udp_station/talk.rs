@@ -39,8 +39,14 @@ impl Talker {
         let from = front + TestBedHeader::LEN;
         let filled = config.fill.len().min(config.len() - TestBedHeader::LEN);
         bytes[from..from + filled].copy_from_slice(&config.fill[..filled]);
-        let mut talker =
-            Self { turn: Turn::new(config.trigger, config.stream), sequence: 0, next: 0, bytes, sealer, config };
+        let mut talker = Self {
+            turn: Turn::new(config.trigger.clone(), config.stream),
+            sequence: 0,
+            next: 0,
+            bytes,
+            sealer,
+            config,
+        };
         talker.next = talker.end();
         Ok(talker)
     }
@@ -49,7 +55,7 @@ impl Talker {
     fn end(&self) -> usize {
         match self.config.framing {
             Framing::Datagram(cut) | Framing::Parts(cut) => cut.datagram_len,
-            Framing::Message => self.bytes.len(),
+            Framing::Packet | Framing::Message => self.bytes.len(),
         }
     }
 
@@ -74,6 +80,15 @@ impl Talker {
         let stream = self.config.stream;
         self.sequence = sequence;
         let front = self.config.front_len();
+        if let Some(content) = self.turn.content(sequence) {
+            self.bytes.truncate(front);
+            self.bytes.extend_from_slice(content);
+        }
+        if let Some(signal) = &self.config.signal {
+            let held = signal.at(now - LocalTime::ZERO);
+            let room = self.bytes[front + TestBedHeader::LEN..].iter_mut();
+            room.zip(held).for_each(|(to, from)| *to = *from);
+        }
         let message = &mut self.bytes[front..];
         TestBedHeader { stream, sequence: sequence as u32 }.emit(message);
         let len = self.config.len();
@@ -81,7 +96,7 @@ impl Talker {
         if matches!(sealed, Some(Err(_))) {
             return Some(Event::of(EventKind::Withheld, stream, sequence));
         }
-        if matches!(self.config.framing, Framing::Datagram(_)) {
+        if matches!(self.config.framing, Framing::Datagram(_) | Framing::Packet) {
             udp::emit(&mut self.bytes);
             udp::fill_checksum(&mut self.bytes, ends(node, stream));
         }
@@ -100,6 +115,11 @@ impl Talker {
             Framing::Parts(cut) => {
                 self.next += cut.len_at(offset);
                 self.write_part(node, (cut, offset), buffer)
+            }
+            Framing::Packet => {
+                self.next = self.bytes.len();
+                let cut = Cut { datagram_len: self.bytes.len(), fragment_len: self.bytes.len() };
+                self.write_fragment(node, (cut, 0), buffer)
             }
             Framing::Message => {
                 self.next = self.bytes.len();
@@ -168,7 +188,7 @@ impl UdpTalker {
 
     /// What stands in front of a message in its datagram `[byte]`.
     const fn front_len(&self) -> usize {
-        if matches!(self.framing, Framing::Datagram(_)) { udp::HEADER_LEN } else { 0 }
+        if matches!(self.framing, Framing::Datagram(_) | Framing::Packet) { udp::HEADER_LEN } else { 0 }
     }
 }
 

@@ -24,6 +24,7 @@ fn sender_of(framing: Framing, protection: Protection) -> UdpStation {
         trigger: PaceConfig::Period(Duration::from_ms(10)).into(),
         framing,
         fill: vec![0x5a; LEN],
+        signal: None,
         protection,
     };
     let config = UdpStationConfig { node: SENDER, talkers: vec![talker], listeners: Vec::new() };
@@ -187,6 +188,7 @@ fn a_message_over_a_connection_is_one_frame_and_is_delivered_once() {
         trigger: PaceConfig::Period(Duration::from_ms(10)).into(),
         framing,
         fill: vec![0x5a; 100_000],
+        signal: None,
         protection: Protection::NONE,
     };
     let (timeout, protection) = (Duration::ZERO, Protection::NONE);

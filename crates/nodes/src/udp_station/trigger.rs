@@ -1,16 +1,28 @@
 //! When the next message of a stream is due, and which it is.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use chronoseal_core::{Duration, LocalTime, StreamId};
 
 use crate::pace::{Pace, PaceConfig};
 
+/// Messages of a recording.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RecordedMessages {
+    /// Times from the start of the recording, rising, and what is sent then; at least one. A stream puts its number over what each begins with.
+    pub messages: Vec<(Duration, Vec<u8>)>,
+    /// It starts again after this.
+    pub length: Duration,
+}
+
 /// What makes a station send the messages of a stream.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Trigger {
     /// Time: one after another, from the phase of the stream on.
     Paced(PaceConfig),
+    /// The times of a recording, over and over, from the phase of the stream on; its messages are what is sent.
+    Recorded(Arc<RecordedMessages>),
     /// A message of this stream that the station has accepted: each is answered at once by one with its number.
     Answers(StreamId),
     /// A closed loop: the first at the phase of the stream, each further one when the one before is answered.
@@ -33,6 +45,7 @@ impl From<PaceConfig> for Trigger {
 /// How far a stream has come.
 pub(super) enum Turn {
     Paced { pace: Pace, due: LocalTime, next: u64 },
+    Recorded { recorded: Arc<RecordedMessages>, first: LocalTime, next: u64 },
     Answers { asked: StreamId, waiting: VecDeque<(u64, LocalTime)> },
     ClosedLoop(Loop),
 }
@@ -48,10 +61,21 @@ pub(super) struct Loop {
     awaited: Option<LocalTime>,
 }
 
+impl RecordedMessages {
+    /// A message by its number, from the start of the first round.
+    fn message(&self, number: u64) -> Option<(Duration, &[u8])> {
+        let count = self.messages.len() as u64;
+        let (round, place) = (number.checked_div(count)?, number % count);
+        let (at, content) = self.messages.get(place as usize)?;
+        Some((self.length * round as i64 + *at, content))
+    }
+}
+
 impl Turn {
     pub(super) fn new(trigger: Trigger, stream: StreamId) -> Self {
         match trigger {
             Trigger::Paced(pace) => Self::Paced { pace: Pace::new(pace, stream.0), due: LocalTime::ZERO, next: 0 },
+            Trigger::Recorded(recorded) => Self::Recorded { recorded, first: LocalTime::ZERO, next: 0 },
             Trigger::Answers(asked) => Self::Answers { asked, waiting: VecDeque::new() },
             Trigger::ClosedLoop { answer, least, timeout } => {
                 Self::ClosedLoop(Loop { answer, least, timeout, due: LocalTime::ZERO, next: 0, awaited: None })
@@ -63,6 +87,7 @@ impl Turn {
     pub(super) fn start(&mut self, first: LocalTime) {
         match self {
             Self::Paced { due, .. } | Self::ClosedLoop(Loop { due, .. }) => *due = first,
+            Self::Recorded { first: begins_at, .. } => *begins_at = first,
             Self::Answers { waiting, .. } => waiting.clear(),
         }
     }
@@ -71,6 +96,10 @@ impl Turn {
     pub(super) fn due(&self) -> Option<LocalTime> {
         match self {
             Self::Paced { due, .. } | Self::ClosedLoop(Loop { due, .. }) => Some(*due),
+            Self::Recorded { recorded, first, next } => {
+                let (at, _) = recorded.message(*next)?;
+                Some(*first + at)
+            }
             Self::Answers { waiting, .. } => waiting.front().map(|(_, due)| *due),
         }
     }
@@ -83,6 +112,12 @@ impl Turn {
                 (*due, *next) = (*due + pace.step(), *next + 1);
                 Some(stepped)
             }
+            Self::Recorded { .. } => {
+                let due = self.due()?;
+                let Self::Recorded { next, .. } = self else { return None };
+                *next += 1;
+                Some((due, *next - 1))
+            }
             Self::Answers { waiting, .. } => waiting.pop_front().map(|(number, due)| (due, number)),
             Self::ClosedLoop(closed) => {
                 let stepped = (closed.due, closed.next);
@@ -91,6 +126,14 @@ impl Turn {
                 closed.next += 1;
                 Some(stepped)
             }
+        }
+    }
+
+    /// What a message is, if a recording says so.
+    pub(super) fn content(&self, number: u64) -> Option<&[u8]> {
+        match self {
+            Self::Recorded { recorded, .. } => recorded.message(number).map(|(_, content)| content),
+            Self::Paced { .. } | Self::Answers { .. } | Self::ClosedLoop(_) => None,
         }
     }
 
@@ -103,7 +146,7 @@ impl Turn {
                     closed.due = earliest.max(now);
                 }
             }
-            Self::Paced { .. } | Self::Answers { .. } | Self::ClosedLoop(_) => {}
+            Self::Paced { .. } | Self::Recorded { .. } | Self::Answers { .. } | Self::ClosedLoop(_) => {}
         }
     }
 }
@@ -129,6 +172,17 @@ mod tests {
         turn.accepted(at(9), ASKED, 2);
         assert_eq!(turn.due(), Some(at(7)));
         assert_eq!([turn.step(at(9)), turn.step(at(9)), turn.step(at(9))], [Some((at(7), 4)), Some((at(9), 2)), None]);
+    }
+
+    #[test]
+    fn a_recording_keeps_its_times_and_begins_again() {
+        let ms = Duration::from_ms;
+        let messages = vec![(ms(0), vec![1]), (ms(3), vec![2, 2])];
+        let mut turn = Turn::new(Trigger::Recorded(Arc::new(RecordedMessages { messages, length: ms(10) })), ASKED);
+        turn.start(at(5));
+        let dues: Vec<_> = (0..4).map(|_| turn.step(at(0))).collect();
+        assert_eq!(dues, [Some((at(5), 0)), Some((at(8), 1)), Some((at(15), 2)), Some((at(18), 3))]);
+        assert_eq!([turn.content(2), turn.content(5)], [Some(&[1][..]), Some(&[2, 2][..])]);
     }
 
     #[test]

@@ -17,6 +17,8 @@ mod middleware;
 mod patience;
 mod programs;
 mod radio;
+#[path = "../recorded.rs"]
+mod recorded;
 mod relays;
 mod segmented;
 #[path = "../street.rs"]

@@ -9,6 +9,7 @@ use chronoseal_runner::Run;
 use chronoseal_scenario::NoFiles;
 
 use crate::engines::{self, Engine, load};
+use crate::recorded::{One, REPLAY, capture, uneven};
 
 const SCENARIO: &str = r#"
 schema_version = 2
@@ -42,6 +43,7 @@ pub(crate) fn run_all() {
     round_trips_are_those_of_the_simulator();
     a_closed_loop_goes_as_fast_as_its_answers_come();
     messages_on_a_connection_are_answered();
+    a_recording_is_replayed_as_it_was();
 }
 
 fn ends(run: &Run) -> BTreeMap<(StreamId, u64), Outcome> {
@@ -99,4 +101,17 @@ fn messages_on_a_connection_are_answered() {
     let trip = only(&live);
     assert!(trip.answered >= 90 && trip.lost_out + trip.lost_back + trip.not_answered == 0, "{trip:?}");
     assert_eq!(trip.from_due.all.map(|all| all.n), Some(trip.answered), "{trip:?}");
+}
+
+fn a_recording_is_replayed_as_it_was() {
+    let scenario = load(REPLAY, &One(capture(&uneven())));
+    let simulated = engines::run(Engine::Sim, &scenario).expect("simulated");
+    let Some(live) = engines::run(Engine::Live, &scenario) else { return };
+    let sent = |run: &Run| {
+        let rows = run.rows.frames.iter().filter(|row| row.outcome == Outcome::Delivered);
+        rows.map(|row| (row.sequence, row.len)).collect::<BTreeMap<_, _>>()
+    };
+    let (planned, measured) = (sent(&simulated), sent(&live));
+    assert!(planned.len() > 400, "{}", planned.len());
+    assert_eq!(planned, measured);
 }

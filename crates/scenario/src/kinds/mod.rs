@@ -12,7 +12,7 @@ mod request;
 
 use chronoseal_core::{Duration, NodeId, Operation};
 use chronoseal_groupkey::Transport;
-use chronoseal_plan::{Facet, Plan, PlatformId, SegmentId};
+use chronoseal_plan::{Facet, PayloadPlan, Plan, PlatformId, SegmentId};
 use chronoseal_wire::can::CanId;
 use schemars::JsonSchema;
 use serde_json::Value as Json;
@@ -170,6 +170,8 @@ pub struct Rules {
     pub bridges_frames: bool,
     /// True if recorded traffic can be replayed on it.
     pub replays_traffic: bool,
+    /// True if recorded traffic is that of one sender there, to receivers that a scenario names; else it is that of all of a segment.
+    pub replays_one_flow: bool,
     /// True if a node on it can answer the messages of a stream with another one.
     pub relays: bool,
     /// True if it can be simulated without the bytes of its frames.
@@ -197,6 +199,7 @@ impl Default for Rules {
             announces_counters: false,
             bridges_frames: false,
             replays_traffic: false,
+            replays_one_flow: false,
             relays: false,
             has_timing_fidelity: true,
             has_host_interfaces: false,
@@ -312,6 +315,10 @@ pub struct TrafficParts {
     pub facet: Facet,
     /// It starts again after this.
     pub length: Duration,
+    /// What is in that, headers of the frame left out `[byte]`.
+    pub message_len: u32,
+    /// What the stream carries.
+    pub payload: PayloadPlan,
 }
 
 /// The JSON Schema of a table, as the kinds give it.

@@ -253,6 +253,10 @@ pub struct TrafficRequest<'a> {
     pub at: Place<'a>,
     /// The bytes.
     pub bytes: &'a [u8],
+    /// Which of its flows, as the scenario names it.
+    pub flow: Option<&'a str>,
+    /// Where the scenario does.
+    pub flow_at: Place<'a>,
     /// When it begins.
     pub start: Duration,
 }

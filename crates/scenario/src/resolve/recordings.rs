@@ -31,8 +31,12 @@ impl Context<'_> {
     }
 
     fn recording(&mut self, i: usize, spec: &RecordingSpec, files: &dyn Files) -> Recording {
-        let of_traffic =
-            [("segment", spec.segment.is_some()), ("from", spec.from.is_some()), ("start", spec.start.is_some())];
+        let of_traffic = [
+            ("segment", spec.segment.is_some()),
+            ("from", spec.from.is_some()),
+            ("to", spec.to.is_some()),
+            ("start", spec.start.is_some()),
+        ];
         for (key, _) in of_traffic.into_iter().filter(|(_, is_written)| *is_written && spec.traffic.is_none()) {
             self.report(
                 Code::ChooseOne,

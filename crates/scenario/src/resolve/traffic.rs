@@ -1,7 +1,7 @@
 //! Recorded traffic that is replayed with its own timing.
 
 use chronoseal_core::{Duration, NodeId};
-use chronoseal_plan::{DeadlineKind, HopPlan, NodePlan, PayloadPlan, ProtectionId, StreamPlan};
+use chronoseal_plan::{DeadlineKind, HopPlan, NodePlan, ProtectionId, StreamPlan};
 
 use crate::kinds::{Context, Place, Segment, TrafficRequest};
 use crate::load::Files;
@@ -72,12 +72,11 @@ impl Context<'_> {
         let chosen = (traffic.builtin.as_deref(), traffic.file.as_deref());
         let (bytes, source, key) = self.bytes_of((i, "traffic"), chosen, known, &example, files)?;
         let at = Place::new("recordings").entry(i).key("traffic").key(key);
-        let request = TrafficRequest { entry: i, segment, source: &source, at, bytes: &bytes, start };
+        let flow_at = Place::new("recordings").entry(i).key("traffic").key("flow");
+        let flow = traffic.flow.as_deref();
+        let receivers = self.receivers_of_traffic(i, spec, node, nodes, segment)?;
+        let request = TrafficRequest { entry: i, segment, source: &source, at, bytes: &bytes, flow, flow_at, start };
         let parts = segment.kind.resolve_traffic(&request, self)?;
-        // One node takes note of its frames: all others receive them at the same time.
-        let is_on = |id: &NodeId| nodes[id.index()].interfaces.contains(&segment.id);
-        let monitor = (0..nodes.len() as u16).map(NodeId).filter(is_on).find(|id| *id != node);
-        let receivers: Vec<NodeId> = monitor.into_iter().collect();
         Some(StreamPlan {
             sent_by: None,
             name: spec.name.clone(),
@@ -92,8 +91,8 @@ impl Context<'_> {
             deadline: None,
             deadlines: Vec::new(),
             deadline_kind: DeadlineKind::default(),
-            length: parts.frame_len,
-            payload: PayloadPlan::Synthetic,
+            length: parts.message_len,
+            payload: parts.payload,
             protection: ProtectionId(0),
             hops: vec![HopPlan {
                 segment: segment.id,
@@ -106,6 +105,67 @@ impl Context<'_> {
                 protection: None,
             }],
         })
+    }
+
+    /// Who receives traffic: those named where it is one sender's, else one node that takes note of its frames, since all others receive them
+    /// at the same time.
+    fn receivers_of_traffic(
+        &mut self,
+        i: usize,
+        spec: &RecordingSpec,
+        sender: NodeId,
+        nodes: &[NodePlan],
+        segment: &Segment<'_>,
+    ) -> Option<Vec<NodeId>> {
+        let is_on = |id: &NodeId| nodes[id.index()].interfaces.contains(&segment.id);
+        if !segment.kind.rules().replays_one_flow {
+            let flow = spec.traffic.as_ref().is_some_and(|traffic| traffic.flow.is_some());
+            let keys: [(&[_], bool); 2] =
+                [(at!["recordings", i, "to"], spec.to.is_some()), (at!["recordings", i, "traffic", "flow"], flow)];
+            for (path, _) in keys.into_iter().filter(|(_, is_written)| *is_written) {
+                self.report(
+                    Code::ChooseOne,
+                    path,
+                    format!("on `{}` all of a bus is replayed, to all that are on it", segment.name),
+                    "not chosen here",
+                    "leave it out",
+                );
+            }
+            let monitor = (0..nodes.len() as u16).map(NodeId).filter(is_on).find(|id| *id != sender);
+            return Some(monitor.into_iter().collect());
+        }
+        let Some(to) = spec.to.as_ref().filter(|to| !to.is_empty()) else {
+            self.report(
+                Code::MissingKey,
+                at!["recordings", i],
+                format!("nobody receives the datagrams of `{}`", shortened(&spec.name)),
+                "`to` is missing",
+                "add `to = [\"…\"]` with the nodes that receive them",
+            );
+            return None;
+        };
+        let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+        let mut receivers: Vec<NodeId> = Vec::new();
+        for (k, name) in to.iter().enumerate() {
+            let path = at!["recordings", i, "to", k];
+            let id = NodeId(self.find(name, &names, path, "node", "nodes")? as u16);
+            if id == sender || receivers.contains(&id) || !is_on(&id) {
+                self.report(
+                    Code::NoWay,
+                    path,
+                    format!(
+                        "`{}` cannot go to `{name}`: it sends it, is named twice, or is not on `{}`",
+                        shortened(&spec.name),
+                        segment.name
+                    ),
+                    "no receiver of it",
+                    format!("name other nodes on `{}`, each once", segment.name),
+                );
+                return None;
+            }
+            receivers.push(id);
+        }
+        Some(receivers)
     }
 
     /// The segment that traffic is replayed on: that named, or the only one of the node that plays it.

@@ -4,6 +4,7 @@ use chronoseal_core::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::limits::NODES_MAX;
 use crate::quantity::Quantity;
 
 /// A recording: a name and exactly one of `signal`, `frames`, `traffic`.
@@ -27,6 +28,10 @@ pub struct RecordingSpec {
     /// The node that plays traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
+    /// The nodes that receive the datagrams of a recording on a lossy link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = NODES_MAX))]
+    pub to: Option<Vec<String>>,
     /// When traffic begins. Default: 0s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Quantity<Duration>>,
@@ -39,9 +44,12 @@ pub struct TrafficSpec {
     /// A recording of the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub builtin: Option<String>,
-    /// A log beside the scenario: candump, ASC, BLF, TRC, MF4, BUSMASTER or a capture.
+    /// A log beside the scenario: candump, ASC, BLF, TRC, MF4, BUSMASTER or a capture. For a lossy link a capture (pcap or pcapng) of UDP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// For a lossy link, which flow of datagrams, such as `"10.0.0.1:5000 to 10.0.0.2:5000"`. Default: the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
 }
 
 /// A signal of a recording; exactly one of `builtin`, `file`.

@@ -54,6 +54,7 @@ impl SegmentKind for CanKind {
             announces_counters: true,
             bridges_frames: true,
             replays_traffic: true,
+            replays_one_flow: false,
             relays: false,
             has_timing_fidelity: false,
             has_host_interfaces: false,

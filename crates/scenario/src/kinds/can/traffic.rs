@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::Duration;
-use chronoseal_plan::{Can, CanHop, CanRecording, CanSegment, Facet, Plan, SegmentId};
+use chronoseal_plan::{Can, CanHop, CanRecording, CanSegment, Facet, PayloadPlan, Plan, SegmentId};
 use chronoseal_wire::can::{CanId, FrameKind};
 
 use crate::kinds::{Context, Place, TrafficParts, TrafficRequest};
@@ -95,10 +95,13 @@ fn parts(mut recording: CanRecording) -> TrafficParts {
     let last = recording.frames.last().map_or(Duration::ZERO, |(at, _)| *at);
     let gap = last / (recording.frames.len().saturating_sub(1)).max(1) as i64;
     recording.length = (last + gap).max(Duration::from_ms(1));
+    let longest = recording.frames.iter().map(|(_, frame)| frame.data().len() as u32).max().unwrap_or(0);
     TrafficParts {
-        frame_len: recording.frames.iter().map(|(_, frame)| frame.data().len() as u32).max().unwrap_or(0),
+        frame_len: longest,
+        message_len: longest,
         class: "recording",
         length: recording.length,
         facet: Facet::new(CanHop::Recording(recording)),
+        payload: PayloadPlan::Synthetic,
     }
 }

@@ -1,6 +1,7 @@
 //! A lossy link: packets that come late, doubled, out of order or not at all.
 
 mod laws;
+mod replay;
 pub mod spec;
 
 use chronoseal_core::{DiscardReason, Duration, NodeId, StreamId};
@@ -17,7 +18,8 @@ use serde_json::Value as Json;
 
 use self::spec::{LinkSegmentSpec, LinkStreamSpec, LinkThreatSpec, TransportSpec};
 use super::{
-    Context, HopParts, HopRequest, Room, Rules, SegmentKind, SegmentParts, SegmentRequest, Step, Table, schema_of,
+    Context, HopParts, HopRequest, Room, Rules, SegmentKind, SegmentParts, SegmentRequest, Step, Table, TrafficParts,
+    TrafficRequest, schema_of,
 };
 use crate::limits::*;
 use crate::problem::Code;
@@ -75,7 +77,14 @@ impl SegmentKind for LinkKind {
     }
 
     fn rules(&self) -> Rules {
-        Rules { has_timing_fidelity: false, has_programs: true, relays: true, ..Rules::default() }
+        Rules {
+            has_timing_fidelity: false,
+            has_programs: true,
+            relays: true,
+            replays_traffic: true,
+            replays_one_flow: true,
+            ..Rules::default()
+        }
     }
 
     fn resolve_segment(&self, request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {
@@ -190,6 +199,10 @@ impl SegmentKind for LinkKind {
             room: Room { bytes: LINK_MESSAGE_MAX, frame: "a message", other_way: String::new() },
             wire_time: sent + segment.laws.delay.min(),
         })
+    }
+
+    fn resolve_traffic(&self, request: &TrafficRequest<'_>, context: &mut Context<'_>) -> Option<TrafficParts> {
+        replay::resolve(request, context)
     }
 
     fn check_plan(&self, plan: &Plan, segment: SegmentId, context: &mut Context<'_>) {
