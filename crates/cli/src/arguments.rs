@@ -192,6 +192,9 @@ pub(crate) struct Run {
     /// Live: do without SCHED_FIFO even where it is granted
     #[arg(long)]
     pub(crate) no_fifo: bool,
+    /// Live: do without /dev/net/tun even where it can be opened, as a run does where it cannot; slower, and for tests
+    #[arg(long, hide = true)]
+    pub(crate) no_tun: bool,
     /// Live: run the programs that the scenario's nodes have
     ///
     /// Each in a network of its own, as whoever runs this. Look at a scenario from elsewhere before.

@@ -14,7 +14,7 @@ use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
 use chronoseal_testbed::{
     AgentCommand, AgentConfig, ConnectionEnd, ConnectionFact, FactoryError, Home, LiveConfig, LiveError, LiveOutcome,
     NoTransports, PartedStream, Parts, Placement, PortLink, Program, ProgramEnd, ProgramStream, SocketLink, Transport,
-    Transports,
+    Transports, Wires,
 };
 use chronoseal_wire::{udp, virtual_link};
 use serde::de::DeserializeOwned;
@@ -45,6 +45,8 @@ pub struct LiveOptions {
     pub capture: bool,
     /// Do without `SCHED_FIFO` even where it is granted.
     pub no_fifo: bool,
+    /// Do without `/dev/net/tun` even where it can be opened.
+    pub no_tun: bool,
     /// Nodes may run the programs that the scenario names.
     pub programs: bool,
     /// On which processors; `None`: all on one.
@@ -184,6 +186,9 @@ impl LiveOptions {
         if self.no_fifo {
             fact("no-fifo", "yes".into());
         }
+        if self.no_tun {
+            fact("no-tun", "yes".into());
+        }
         match self.placement {
             None | Some(Placement::OneProcessor) => {}
             Some(Placement::Apart) => fact("placement", "apart".into()),
@@ -234,6 +239,7 @@ pub fn measure(
     config.guests = carriers.guests.iter().map(|(guest, _)| guest.clone()).collect();
     config.capture = options.capture;
     config.fifo = !options.no_fifo;
+    config.no_tun = options.no_tun;
     config.placement = options.placement.unwrap_or(Placement::OneProcessor);
     config.agent_command.clone_from(&options.agent_command);
 
@@ -532,10 +538,18 @@ fn shared_process(prepared: &Prepared<'_>, shared: &[NodeId]) -> Option<(String,
 pub(crate) fn host_facts(outcome: &LiveOutcome) -> Vec<(String, String)> {
     let host = &outcome.host;
     let cpu = host.emulator_cpu.map_or_else(|| "any".into(), |cpu| cpu.to_string());
+    let is_veth = host.agents.iter().any(|agent| agent.wires == Wires::Veth);
+    let wires = match is_veth {
+        true => {
+            "veth pairs with packet sockets, slower than TAP interfaces: /dev/net/tun cannot be opened, or was not to be"
+        }
+        false => "TAP interfaces where stations have any",
+    };
     let sum = |count: fn(&chronoseal_testbed::AgentCounts) -> u64| outcome.counts.iter().map(count).sum::<u64>();
     vec![
         ("emulator".into(), format!("processor {cpu}, {}", scheduling(host.emulator_fifo))),
         ("processors".into(), host.cpus.to_string()),
+        ("wires".into(), wires.into()),
         ("frames handed over by stations".into(), sum(|counts| counts.sent).to_string()),
         ("of these never seen by the emulator".into(), sum(|counts| counts.lost).to_string()),
         ("frames written to stations".into(), sum(|counts| counts.written).to_string()),

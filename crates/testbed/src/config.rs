@@ -30,6 +30,8 @@ pub struct LiveConfig {
     pub stall_threshold: Duration,
     /// Ask for `SCHED_FIFO`; without it the kernel's time slices show in every figure.
     pub fifo: bool,
+    /// Do without `/dev/net/tun` even where it can be opened: pairs of virtual Ethernet interfaces take the place of TAP interfaces.
+    pub no_tun: bool,
     /// On which processors.
     pub placement: Placement,
     /// How to start an agent; `None`: this executable with the one argument `agent`.
@@ -187,6 +189,7 @@ impl LiveConfig {
             capture: false,
             stall_threshold: STALL_THRESHOLD,
             fifo: true,
+            no_tun: false,
             placement: Placement::OneProcessor,
             agent_command: None,
         }

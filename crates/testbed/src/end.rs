@@ -9,6 +9,7 @@ use nix::errno::Errno;
 use crate::can::interface::CanInterface;
 use crate::can::multicast::{Datagram, Multicast};
 use crate::socket::is_membership;
+use crate::sys::{PacketSocket, Received};
 
 /// What became of a frame that a station sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +47,13 @@ pub(crate) enum End {
     Tap(OwnedFd),
     /// A TAP interface in an agent's namespace, over which its kernel speaks: Ethernet frames with packets of IPv4.
     Sockets(OwnedFd),
+    /// A pair of interfaces in place of a TAP interface, the other end in an agent's namespace.
+    Veth {
+        /// On the end of the emulator.
+        socket: PacketSocket,
+        /// The kernel of the agent speaks over it, as on [`Self::Sockets`].
+        is_spoken: bool,
+    },
     /// A socket pair to an agent: CAN frames.
     Station(OwnedFd),
     /// A client that speaks python-can's `udp_multicast`.
@@ -86,6 +94,13 @@ impl End {
                     Ok(0) | Err(_) => Read::Nothing,
                 }
             }
+            Self::Veth { socket, is_spoken } => match socket.receive(buffer) {
+                Ok(Some(Received { len, .. })) if *is_spoken && is_membership(&buffer[..len.min(buffer.len())]) => {
+                    Read::Skip
+                }
+                Ok(Some(Received { len, .. })) => Read::Frame(len.min(buffer.len())),
+                Ok(None) | Err(_) => Read::Nothing,
+            },
             Self::Multicast(client) => match client.receive(buffer) {
                 Ok(Some(Datagram::Frame(len))) => Read::Frame(len),
                 Ok(Some(Datagram::Own)) => Read::Skip,
@@ -109,6 +124,7 @@ impl End {
                     result => return result == Ok(bytes.len()),
                 }
             },
+            Self::Veth { socket, .. } => socket.send(bytes).is_ok(),
             Self::Multicast(client) => client.send(bytes, false),
             Self::Interface(interface) => interface.send(bytes).is_ok(),
             Self::Recorder => true,
@@ -125,7 +141,12 @@ impl End {
                 let _ = notice(bytes, fate).map(|notice| nix::unistd::write(socket, &notice));
                 false
             }
-            Self::Tap(_) | Self::Sockets(_) | Self::Interface(_) | Self::Listener(_) | Self::Recorder => false,
+            Self::Tap(_)
+            | Self::Sockets(_)
+            | Self::Veth { .. }
+            | Self::Interface(_)
+            | Self::Listener(_)
+            | Self::Recorder => false,
         }
     }
 
@@ -133,6 +154,7 @@ impl End {
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Tap(socket) | Self::Sockets(socket) | Self::Station(socket) => Some(socket.as_fd()),
+            Self::Veth { socket, .. } => Some(socket.as_fd()),
             Self::Multicast(client) => Some(client.as_fd()),
             Self::Interface(interface) | Self::Listener(interface) => Some(interface.as_fd()),
             Self::Recorder => None,
@@ -151,11 +173,11 @@ impl End {
 
     /// Messages come here in frames that the kernel makes of them.
     pub(crate) fn has_messages(&self) -> bool {
-        matches!(self, Self::Sockets(_))
+        matches!(self, Self::Sockets(_) | Self::Veth { is_spoken: true, .. })
     }
 
     /// Frames here are Ethernet frames.
     pub(crate) fn is_ethernet(&self) -> bool {
-        matches!(self, Self::Tap(_))
+        matches!(self, Self::Tap(_) | Self::Veth { is_spoken: false, .. })
     }
 }

@@ -37,6 +37,15 @@ pub enum LiveError {
         /// As the kernel put it.
         reason: String,
     },
+    /// What takes the place of TAP interfaces cannot be had either.
+    #[error(
+        "/dev/net/tun cannot be opened, and this host refuses the pairs of virtual interfaces that take its place ({reason}). \
+         `modprobe tun` and make /dev/net/tun readable and writable, or `modprobe veth`; in a container add `--device /dev/net/tun`"
+    )]
+    VethRefused {
+        /// As the kernel put it.
+        reason: String,
+    },
     /// An interface exists but cannot be used.
     #[error("this host refuses packet sockets or interface settings ({reason}). Run as root or allow user namespaces")]
     InterfaceRefused {
@@ -112,6 +121,7 @@ impl LiveError {
             self,
             Self::NamespaceRefused { .. }
                 | Self::TapRefused { .. }
+                | Self::VethRefused { .. }
                 | Self::InterfaceRefused { .. }
                 | Self::CanRefused { .. }
                 | Self::MulticastRefused { .. }
@@ -125,6 +135,7 @@ impl LiveError {
             Step::Address(address) => Self::AddressRefused { address, reason },
             Step::Namespace => Self::NamespaceRefused { reason },
             Step::Tap => Self::TapRefused { reason },
+            Step::Veth => Self::VethRefused { reason },
             Step::Interface => Self::InterfaceRefused { reason },
             Step::Node | Step::Run => Self::Node { node, reason },
         }

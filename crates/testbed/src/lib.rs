@@ -71,7 +71,7 @@ pub use host_link::{DatagramEnd, HostLink};
 pub use join::connections::ConnectionFact;
 pub use live::{AgentCounts, LiveHost, LiveOutcome, ProgramEnd, run};
 pub use log::ProgramUsage;
-pub use message::AgentFacts;
+pub use message::{AgentFacts, Wires};
 pub use parts::{PartedStream, Parts};
 pub use remote::{AgentRecord, Worker, WorkerLost, join_hosts, monotonic_ns};
 pub use socket::SocketLink;

@@ -1,6 +1,6 @@
 //! The controller: starts the agents, runs the emulator between them, collects what they wrote down.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -17,7 +17,7 @@ use crate::error::LiveError;
 use crate::join::connections::ConnectionFact;
 use crate::join::{self, Carrier, Line};
 use crate::log::{AgentLog, ProgramUsage};
-use crate::message::{AgentFacts, ToAgent};
+use crate::message::{AgentFacts, ToAgent, Wires};
 use crate::process::{self, AgentProcess, RUN_FIFO};
 use crate::sentinel;
 use crate::sys;
@@ -133,13 +133,18 @@ pub fn run(
         let members = agent.members.iter().flat_map(AgentConfig::attachments);
         let links: Vec<(Attachment, PortLink)> = members.map(|(at, link)| (at, link.clone())).collect();
         for (attachment, link) in links {
+            let is_veth = agent.facts.is_some_and(|facts| facts.wires == Wires::Veth);
+            let veth = |is_spoken| move |end: OwnedFd| End::Veth { socket: end.into(), is_spoken };
             let end = match link {
+                PortLink::Tap if is_veth => ends.next().map(veth(false)),
+                PortLink::Socket(_) if is_veth => ends.next().map(veth(true)),
                 PortLink::Tap => ends.next().map(End::Tap),
                 PortLink::Socket(_) => ends.next().map(End::Sockets),
                 PortLink::Pair => ends.next().map(End::Station),
                 PortLink::Host(_) | PortLink::Existing(_) | PortLink::CanInterface(_) => None,
             };
-            let carrier = if matches!(end, Some(End::Sockets(_))) { Carrier::Messages } else { Carrier::Emulator };
+            let has_messages = end.as_ref().is_some_and(End::has_messages);
+            let carrier = if has_messages { Carrier::Messages } else { Carrier::Emulator };
             let line = Line { attachment, segment: segment_of(medium, attachment), carrier };
             wires.extend(end.map(|end| Wire { line, end }));
         }

@@ -36,6 +36,8 @@ pub(crate) struct Setup {
     pub(crate) members: Vec<MemberSetup>,
     pub(crate) cpu: Option<usize>,
     pub(crate) fifo: Option<i32>,
+    /// Do without `/dev/net/tun` even where it can be opened.
+    pub(crate) no_tun: bool,
     /// Only to see what the host grants: no node is built, and the agent ends when it is set up.
     pub(crate) is_trial: bool,
     /// For the node factory; opaque here.
@@ -85,6 +87,19 @@ pub struct AgentFacts {
     pub user_namespace: bool,
     /// The processor it is kept on, if any.
     pub cpu: Option<usize>,
+    /// What carries frames between its interfaces and the emulator.
+    pub wires: Wires,
+}
+
+/// What lies between the interfaces of an agent and the emulator.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wires {
+    /// TAP interfaces.
+    #[default]
+    Tap,
+    /// Pairs of virtual Ethernet interfaces with a packet socket, since `/dev/net/tun` cannot be opened, or shall not be.
+    Veth,
 }
 
 /// Where an agent failed.
@@ -94,6 +109,8 @@ pub(crate) enum Step {
     Namespace,
     /// Opening `/dev/net/tun` or creating the TAP interface.
     Tap,
+    /// Making a pair of interfaces in its place.
+    Veth,
     /// Bringing the interface up, or the packet socket on it.
     Interface,
     /// Opening the CAN interface of this name.

@@ -61,6 +61,7 @@ impl AgentProcess {
             members: members.iter().map(member).collect(),
             cpu,
             fifo: config.fifo.then_some(RUN_FIFO),
+            no_tun: config.no_tun,
             is_trial,
             config: config.node_config.clone(),
         });

@@ -106,13 +106,13 @@ fn of_namespaces(report: &HostReport) -> Vec<Finding> {
         TunAccess::Privileged => poor(
             "/dev/net/tun",
             "closed to users",
-            "live runs need root",
+            "without root, veth pairs take the place of TAP interfaces: slower",
             "chmod 666 /dev/net/tun, as distributions have it",
         ),
         TunAccess::Missing => poor(
             "/dev/net/tun",
             "missing",
-            "no station can be made",
+            "veth pairs take the place of TAP interfaces: slower",
             "modprobe tun; in a container, pass --device /dev/net/tun",
         ),
     };

@@ -219,6 +219,7 @@ fn live_options(options: &Run, agent_command: Option<AgentCommand>) -> LiveOptio
     LiveOptions {
         capture: options.capture,
         no_fifo: options.no_fifo,
+        no_tun: options.no_tun,
         programs: options.programs,
         placement,
         agent_command,

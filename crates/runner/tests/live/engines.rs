@@ -27,12 +27,19 @@ pub(crate) fn load(text: &str, files: &dyn Files) -> Scenario {
 
 /// Runs a scenario and keeps all frames' bytes. `None` where the host refuses, which `CHRONOSEAL_REQUIRE_LIVE=1` makes a failure.
 pub(crate) fn run(engine: Engine, scenario: &Scenario) -> Option<Run> {
-    let prepared = Prepared::new(&scenario.plan).unwrap();
     if engine == Engine::Sim {
+        let prepared = Prepared::new(&scenario.plan).unwrap();
         return Some(simulate(&prepared, true, &mut |_| true).unwrap());
     }
+    run_with(scenario, |_| {})
+}
+
+/// A live run with other options than usual.
+pub(crate) fn run_with(scenario: &Scenario, change: impl FnOnce(&mut LiveOptions)) -> Option<Run> {
+    let prepared = Prepared::new(&scenario.plan).unwrap();
     let (no_fifo, placement) = (true, Some(Placement::Free));
-    let options = LiveOptions { no_fifo, capture: true, programs: true, placement, ..LiveOptions::default() };
+    let mut options = LiveOptions { no_fifo, capture: true, programs: true, placement, ..LiveOptions::default() };
+    change(&mut options);
     let refusal = match measure(&prepared, scenario.texts(), &options, &AtomicBool::new(false)) {
         Ok(run) => return Some(run),
         Err(MeasureError::Live(LiveError::Start(error))) => error.to_string(),

@@ -43,6 +43,7 @@ pub(crate) fn run_all() {
     round_trips_are_those_of_the_simulator();
     a_closed_loop_goes_as_fast_as_its_answers_come();
     messages_on_a_connection_are_answered();
+    without_tun_every_message_has_the_same_fate();
     a_recording_is_replayed_as_it_was();
 }
 
@@ -101,6 +102,28 @@ fn messages_on_a_connection_are_answered() {
     let trip = only(&live);
     assert!(trip.answered >= 90 && trip.lost_out + trip.lost_back + trip.not_answered == 0, "{trip:?}");
     assert_eq!(trip.from_due.all.map(|all| all.n), Some(trip.answered), "{trip:?}");
+}
+
+/// Over pairs of virtual interfaces as over TAP interfaces: the fate of each message is the same, of datagrams in fragments and in parts, and a
+/// recording goes out as it was.
+fn without_tun_every_message_has_the_same_fate() {
+    let image = "[[streams]]\nname = \"image\"\nfrom = \"robot\"\nto = [\"station\"]\nperiod = \"50ms\"\noffset = \"2ms\"\nlength = \"100kB\"\n\
+                 air = { reassembly_timeout = \"100ms\" }\n";
+    let scenario = load(&(SCENARIO.to_owned() + image), &NoFiles);
+    let simulated = engines::run(Engine::Sim, &scenario).expect("simulated");
+    let Some(tap) = engines::run(Engine::Live, &scenario) else { return };
+    let Some(veth) = engines::run_with(&scenario, |options| options.no_tun = true) else { return };
+    let images = |run: &Run| {
+        let early = run.rows.frames.iter().filter(|row| row.stream == StreamId(2) && row.sequence < 14);
+        early.map(|row| (row.sequence, row.outcome)).collect::<BTreeMap<_, _>>()
+    };
+    let small =
+        |run: &Run| ends(run).into_iter().filter(|((stream, _), _)| *stream != StreamId(2)).collect::<BTreeMap<_, _>>();
+    assert_eq!((small(&tap), images(&tap)), (small(&veth), images(&veth)));
+    assert_eq!((small(&simulated), images(&simulated)), (small(&veth), images(&veth)));
+    let wires = |run: &Run| run.meta.host.iter().find(|(name, _)| name == "wires").map(|(_, wires)| wires.clone());
+    assert!(wires(&tap).is_some_and(|wires| wires.starts_with("TAP")), "{:?}", wires(&tap));
+    assert!(wires(&veth).is_some_and(|wires| wires.starts_with("veth")), "{:?}", wires(&veth));
 }
 
 fn a_recording_is_replayed_as_it_was() {

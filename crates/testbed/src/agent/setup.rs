@@ -13,7 +13,7 @@ use crate::config::{ExistingInterface, PortLink};
 use crate::connection;
 use crate::connection::channel::{Channel, Transports};
 use crate::host_link::HostPort;
-use crate::message::{AgentFacts, PortSetup, Setup, Step};
+use crate::message::{AgentFacts, PortSetup, Setup, Step, Wires};
 use crate::socket::{SocketLink, SocketPort};
 use crate::sys::{self, PacketSocket};
 
@@ -61,6 +61,7 @@ pub(super) fn make(
         }
     }
     let mut user_namespace = false;
+    let wires = if setup.no_tun || !sys::can_create_taps() { Wires::Veth } else { Wires::Tap };
     if all.iter().any(|(_, link)| matches!(link, PortLink::Tap | PortLink::Socket(_))) {
         let namespace = sys::enter_own_network().map_err(Failure::at(Step::Namespace))?;
         user_namespace = namespace == sys::Namespace::User;
@@ -70,8 +71,8 @@ pub(super) fn make(
     }
     for ((opened, (name, link)), channels) in opened.iter_mut().zip(&all).zip(&mut channels) {
         let made = match link {
-            PortLink::Tap => tap(name)?,
-            PortLink::Socket(socket) => spoken(name, socket, take(channels))?,
+            PortLink::Tap => wired(name, wires)?,
+            PortLink::Socket(socket) => spoken(name, wires, socket, take(channels))?,
             PortLink::Pair | PortLink::Host(_) | PortLink::Existing(_) | PortLink::CanInterface(_) => continue,
         };
         *opened = Some((made.0, Some(made.1)));
@@ -81,6 +82,7 @@ pub(super) fn make(
         fifo: setup.fifo.is_some_and(sys::try_fifo),
         user_namespace,
         cpu: setup.cpu.filter(|cpu| sys::pin_to(*cpu)),
+        wires,
     };
     let (ports, ends): (Vec<Port>, Vec<Option<OwnedFd>>) = opened.into_iter().flatten().unzip();
     Ok((ports, ends.into_iter().flatten().collect(), facts))
@@ -109,18 +111,31 @@ fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((one, other))
 }
 
-/// A TAP interface, a packet socket on it, and the emulator's end.
-fn tap(name: &str) -> Result<(Port, OwnedFd), Failure> {
-    let tap = sys::create_tap(name).map_err(Failure::at(Step::Tap))?;
-    let socket = sys::bring_up(name).and_then(|()| PacketSocket::open(name));
-    Ok((Port::Packet(socket.map_err(Failure::at(Step::Interface))?), tap))
+/// An interface of this name that leads to the emulator, and the emulator's end.
+fn interface(name: &str, wires: Wires, mtu: i32) -> Result<OwnedFd, Failure> {
+    match wires {
+        Wires::Tap => sys::create_tap(name).map_err(Failure::at(Step::Tap)),
+        Wires::Veth => sys::create_veth(name, mtu).map(OwnedFd::from).map_err(Failure::at(Step::Veth)),
+    }
 }
 
-/// A TAP interface with an address, sockets on it, and the emulator's end.
-fn spoken(name: &str, link: &SocketLink, channels: Vec<Box<dyn Channel>>) -> Result<(Port, OwnedFd), Failure> {
-    let tap = sys::create_tap(name).map_err(Failure::at(Step::Tap))?;
+/// An interface, a packet socket on it, and the emulator's end.
+fn wired(name: &str, wires: Wires) -> Result<(Port, OwnedFd), Failure> {
+    let end = interface(name, wires, sys::MTU)?;
+    let socket = sys::bring_up(name).and_then(|()| PacketSocket::open(name));
+    Ok((Port::Packet(socket.map_err(Failure::at(Step::Interface))?), end))
+}
+
+/// An interface with an address, sockets on it, and the emulator's end.
+fn spoken(
+    name: &str,
+    wires: Wires,
+    link: &SocketLink,
+    channels: Vec<Box<dyn Channel>>,
+) -> Result<(Port, OwnedFd), Failure> {
+    let end = interface(name, wires, link.mtu as i32)?;
     let socket = sys::bring_up_with_address(name, link.mtu, link.address, link.hardware)
         .and_then(|()| link.neighbours.iter().try_for_each(|neighbour| sys::add_neighbour(name, *neighbour)))
         .and_then(|()| SocketPort::open(link, channels));
-    Ok((Port::Socket(socket.map_err(Failure::at(Step::Interface))?), tap))
+    Ok((Port::Socket(socket.map_err(Failure::at(Step::Interface))?), end))
 }

@@ -7,10 +7,13 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use super::checked;
 
 /// Longest packet behind the 14-byte header `[byte]`: what the frame buffers of nodes and media hold.
-const MTU: i32 = chronoseal_core::node::FRAME_LEN_MAX as i32 - 14;
+pub(crate) const MTU: i32 = chronoseal_core::node::FRAME_LEN_MAX as i32 - 14;
 
 /// Frames the interface queues towards the emulator; the default of 500 would drop a burst without a word. A message of 10 MB has 6850.
 const QUEUE_LEN: i32 = 16_384;
+
+/// What TAP interfaces are made with.
+const TUN: &str = "/dev/net/tun";
 
 /// The loopback interface of every network namespace.
 pub(super) const LOOPBACK: &str = "lo";
@@ -27,9 +30,14 @@ pub(super) fn request(name: &str) -> io::Result<libc::ifreq> {
     Ok(request)
 }
 
+/// True if this process may open what TAP interfaces are made with.
+pub(crate) fn can_create_taps() -> bool {
+    std::fs::OpenOptions::new().read(true).write(true).open(TUN).is_ok()
+}
+
 /// A TAP interface without packet information header. It vanishes when the last copy of the descriptor is closed.
 pub(crate) fn create_tap(name: &str) -> io::Result<OwnedFd> {
-    let path = CString::new("/dev/net/tun").expect("the literal has no zero byte");
+    let path = CString::new(TUN).expect("the literal has no zero byte");
     // SAFETY: the path is a valid C string that outlives the call.
     let raw = checked(unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_NONBLOCK | libc::O_CLOEXEC) })?;
     // SAFETY: `open` has just returned this descriptor to us alone.
@@ -47,7 +55,12 @@ pub(crate) fn create_tap(name: &str) -> io::Result<OwnedFd> {
 /// Sets MTU and queue length and brings the interface up, without multicast and address resolution: nobody but the
 /// node shall speak on its wire.
 pub(crate) fn bring_up(name: &str) -> io::Result<()> {
-    let socket = sized(name, MTU)?;
+    bring_up_silent(name, MTU)
+}
+
+/// The same with the longest packet `[byte]`.
+pub(super) fn bring_up_silent(name: &str, mtu: i32) -> io::Result<()> {
+    let socket = sized(name, mtu)?;
     add_flags(&socket, request(name)?, libc::IFF_UP | libc::IFF_NOARP, libc::IFF_MULTICAST)
 }
 

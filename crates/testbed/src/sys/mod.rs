@@ -11,17 +11,21 @@ mod loopback;
 mod namespace;
 mod packet;
 mod schedule;
+mod veth;
 
 pub(crate) use confirmed::receive_confirmed;
 pub(crate) use contained::spawn_contained;
 pub(crate) use counter::{counter, hardware_clock};
 pub(crate) use descriptor::{receive_descriptors, send_descriptors};
-pub(crate) use interface::{add_neighbour, bring_up, bring_up_with_address, create_tap, quiet_ipv6};
+pub(crate) use interface::{
+    MTU, add_neighbour, bring_up, bring_up_with_address, can_create_taps, create_tap, quiet_ipv6,
+};
 pub(crate) use interrupt::interrupt_flag;
 pub(crate) use loopback::enter_private_loopback;
 pub(crate) use namespace::{Namespace, enter_named_network, enter_own_network};
 pub(crate) use packet::{PacketSocket, Received};
 pub(crate) use schedule::{allowed_cpus, pin_to, tighten_timers, try_fifo};
+pub(crate) use veth::create_veth;
 
 /// The result of a system call, or its error.
 fn checked(result: libc::c_int) -> std::io::Result<libc::c_int> {

@@ -155,6 +155,19 @@ fn with_tag(buffer: &mut [u8], len: usize, tag: [u8; TAG_LEN]) -> usize {
     len + TAG_LEN
 }
 
+/// One that another process has opened, and handed over.
+impl From<OwnedFd> for PacketSocket {
+    fn from(socket: OwnedFd) -> Self {
+        Self(socket)
+    }
+}
+
+impl From<PacketSocket> for OwnedFd {
+    fn from(socket: PacketSocket) -> Self {
+        socket.0
+    }
+}
+
 impl AsFd for PacketSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
