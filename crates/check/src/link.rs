@@ -48,7 +48,7 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
         let law = view.last_packet(facet);
         let mut row = vec![Cell::text(&stream.name)];
         match &law {
-            Err(why) => row.extend((0..5).map(|_| Cell::na(why.as_str()))),
+            Err(why) => row.extend((0..5).map(|_| Cell::na(why.to_string()))),
             Ok(law) => {
                 let (mean, deviation) = law.moments_ns();
                 let quantiles = QUANTILES.map(|(_, share)| law.quantile_ns(share));

@@ -1,18 +1,36 @@
 //! What a network alone takes of a message, to hold a middleware's latencies against.
 
-use chronoseal_plan::{Link, SegmentId};
+use chronoseal_plan::{Link, NotOfLink, SegmentId};
 use chronoseal_report::{Cell, Evidence, Table};
 use chronoseal_scenario::{NoFiles, Scenario};
 
 use crate::{Configuration, Data, Measured, Network, Packets};
 
+/// Why a link alone does not say what it takes of a message.
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AloneError {
+    /// More is sent than it carries.
+    #[error("the data ask for {0:.1} times what the link carries")]
+    Overload(f64),
+    /// The message does not fit a datagram.
+    #[error("it is several datagrams, and each middleware cuts it in its own way")]
+    Datagrams,
+    /// No scenario has such messages.
+    #[error("no scenario has such messages")]
+    Scenario,
+    /// Its laws do not say it.
+    #[error(transparent)]
+    Link(#[from] NotOfLink),
+}
+
 /// Mean and standard deviation of what the emulated link takes of messages in one UDP datagram each, until the last packet has come `[ns]`.
 ///
 /// # Errors
-/// Why the link alone does not say it.
-pub fn alone(data: &Data, network: Network, packets: Packets) -> Result<(f64, f64), String> {
+/// [`AloneError`] if the link alone does not say it.
+pub fn alone(data: &Data, network: Network, packets: Packets) -> Result<(f64, f64), AloneError> {
     if let Some(times) = data.overload(network) {
-        return Err(format!("the data ask for {times:.1} times what the link carries"));
+        return Err(AloneError::Overload(times));
     }
     let text = format!(
         "schema_version = 2\nname = \"alone\"\nduration = \"1s\"\n[segments.air.link]\nprofile = \"{}\"\nmtu = \"{}B\"\n\
@@ -23,12 +41,11 @@ pub fn alone(data: &Data, network: Network, packets: Packets) -> Result<(f64, f6
         data.period,
         data.length
     );
-    let scenario = Scenario::load("alone.toml", text.as_bytes(), &[], &NoFiles)
-        .map_err(|_| "no scenario has such messages".to_owned())?;
-    let link = Link::of(&scenario.plan, SegmentId(0)).ok_or("it is no link")?;
-    let (.., hop) = link.streams().next().ok_or("nothing is sent")?;
+    let scenario = Scenario::load("alone.toml", text.as_bytes(), &[], &NoFiles).map_err(|_| AloneError::Scenario)?;
+    let link = Link::of(&scenario.plan, SegmentId(0)).ok_or(AloneError::Scenario)?;
+    let (.., hop) = link.streams().next().ok_or(AloneError::Scenario)?;
     match hop.parts {
-        Some(_) => Err("it is several datagrams, and each middleware cuts it in its own way".into()),
+        Some(_) => Err(AloneError::Datagrams),
         None => Ok(link.last_packet(hop)?.moments_ns()),
     }
 }
@@ -102,7 +119,7 @@ mod tests {
         near(us(wifi, Packets::Large).expect("one packet"), (16_771.0 + 1_289.8, 16_931.0));
         let (mean, _) = us(wifi, Packets::Real).expect("six packets");
         assert!(mean > 40_000.0, "{mean}: the slowest of six");
-        assert!(alone(&image, ethernet, Packets::Large).unwrap_err().contains("several datagrams"));
-        assert!(alone(&cloud, ethernet, Packets::Large).unwrap_err().contains("1.4 times"));
+        assert!(alone(&image, ethernet, Packets::Large).unwrap_err().to_string().contains("several datagrams"));
+        assert!(alone(&cloud, ethernet, Packets::Large).unwrap_err().to_string().contains("1.4 times"));
     }
 }

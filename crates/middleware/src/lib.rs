@@ -27,7 +27,7 @@ pub use self::cost::{REPETITIONS_MIN, Repetitions, costs, plain_of};
 pub use self::error::MiddlewareError;
 pub use self::host::{Host, Question};
 pub use self::install::{Cache, Keys};
-pub use self::law::{alone, beside};
+pub use self::law::{AloneError, alone, beside};
 pub use self::pair::{Data, NETWORKS, Network, Packets, Pair};
 pub use self::recording::Recording;
 pub use self::table::{Answer, Row, Trial, attacked, document, harmed, loss_cell, range_row, rates, taken};

@@ -489,7 +489,7 @@ mod tests {
         let rows: Vec<Row<'_>> =
             names.iter().zip(answers).map(|(configuration, answer)| Row { configuration, answer }).collect();
         let data = Data { deadline: Some(Duration::from_ms(1)), ..Data::published()[0].clone() };
-        let document = document(&rows, &data, NETWORKS[1], None);
+        let document = document(&rows, &data, (NETWORKS[1], Packets::Real), None);
         let Block::Table(table) = &document.sections[0].blocks[0] else { panic!("the table comes first") };
         let order: Vec<&str> = table.rows.iter().map(|row| row[0].text.as_str()).collect();
         assert_eq!(order, ["fast", "slow", "late", "lossy", "silent", "missing"]);
@@ -507,7 +507,7 @@ mod tests {
             Row { configuration: &wired, answer: measured(2_000, 0, 0, 900) },
         ];
         let data = Data { deadline: Some(Duration::from_ms(1)), ..Data::published()[0].clone() };
-        let document = document(&rows, &data, NETWORKS[0], None);
+        let document = document(&rows, &data, (NETWORKS[0], Packets::Real), None);
         let blocks = &document.sections[0].blocks;
         let (Block::Table(table), Block::Ranges(ranges)) = (&blocks[0], &blocks[1]) else {
             panic!("table and picture")
@@ -531,7 +531,7 @@ mod tests {
         let own = configuration("own");
         let rows = [Row { configuration: &own, answer: Answer::Not("it was stopped".into()) }];
         let [_, image, _] = Data::published();
-        let document = document(&rows, &image, NETWORKS[2], None);
+        let document = document(&rows, &image, (NETWORKS[2], Packets::Real), None);
         assert_eq!(document.verdict.word, Word::NotChecked);
         assert!(document.verdict.points[0].contains("4.24 times") && document.verdict.points[0].contains("76.4 %"));
     }

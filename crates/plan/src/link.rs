@@ -123,14 +123,12 @@ impl<'p> Link<'p> {
     /// When all of a message has come that is sent to an idle interface, from then on.
     ///
     /// # Errors
-    /// Why the link alone does not say it.
-    pub fn last_packet(self, hop: &LinkHop) -> Result<LastPacket<'p>, String> {
+    /// [`NotOfLink`] if the link alone does not say it.
+    pub fn last_packet(self, hop: &LinkHop) -> Result<LastPacket<'p>, NotOfLink> {
         match hop.transport {
-            LinkTransport::Udp => self.segment.last_packet(hop.cut).map_err(str::to_owned),
-            LinkTransport::Program => Err("how programs send a message is theirs".into()),
-            over => {
-                Err(format!("over {} a message waits for those before it, and for what is sent again", over.title()))
-            }
+            LinkTransport::Udp => self.segment.last_packet(hop.cut),
+            LinkTransport::Program => Err(NotOfLink::Program),
+            over => Err(NotOfLink::Connection(over.title())),
         }
     }
 
@@ -142,6 +140,24 @@ impl<'p> Link<'p> {
         };
         recorded.messages.iter().fold(Duration::ZERO, |sum, (_, message)| sum + time(message.len()))
     }
+}
+
+/// Why the laws of a link alone do not say when a message has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotOfLink {
+    /// Programs carry it.
+    #[error("how programs send a message is theirs")]
+    Program,
+    /// A connection carries it.
+    #[error("over {0} a message waits for those before it, and for what is sent again")]
+    Connection(&'static str),
+    /// Packets stay in their order.
+    #[error("packets wait for those before them, also of other messages")]
+    Order,
+    /// Packets may come twice.
+    #[error("of two copies of a packet the first counts")]
+    Copies,
 }
 
 impl LinkHop {
@@ -176,10 +192,10 @@ impl LinkSegment {
     }
 
     /// When all packets of a message have come.
-    fn last_packet(&self, cut: Cut) -> Result<LastPacket<'_>, &'static str> {
+    fn last_packet(&self, cut: Cut) -> Result<LastPacket<'_>, NotOfLink> {
         match self.laws.order {
-            Order::Strict => return Err("packets wait for those before them, also of other messages"),
-            Order::AsDelayed if self.laws.duplicate > 0.0 => return Err("the first of two copies counts"),
+            Order::Strict => return Err(NotOfLink::Order),
+            Order::AsDelayed if self.laws.duplicate > 0.0 => return Err(NotOfLink::Copies),
             Order::AsDelayed => {}
         }
         let longest = self.sending_time(Cut { datagram_len: cut.fragment_len, ..cut });

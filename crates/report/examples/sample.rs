@@ -53,6 +53,7 @@ fn meta() -> RunMeta {
             class: "time-triggered".into(),
             is_judged: true,
             is_numbered: true,
+            is_due_each_period: true,
             is_replicated: false,
             is_lossy: false,
             counters: None,

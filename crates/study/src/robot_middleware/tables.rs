@@ -43,7 +43,7 @@ pub(super) fn latency(all: &[Adapter], data: &Data, cells: &Cells, printed: &[Pr
             row.extend(printed_cells(configuration, printed_of(printed, configuration, &data.name, network)));
             row.extend(measured_cells(cells.get(&configuration.name, &data.name, network.profile)));
             row.push(match alone(data, network, Packets::Large) {
-                Err(why) => Cell::na(why),
+                Err(why) => Cell::na(why.to_string()),
                 Ok((mean, _)) => Cell::number(mean / 1e3, 0).from(Evidence::Recomputed),
             });
             row.push(data.overload(network).map_or_else(
