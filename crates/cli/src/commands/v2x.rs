@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use chronoseal_recordings::{CaptureItem, CaptureReader, CapturedPacket, Format as Recorded};
 use chronoseal_v2x::coer::{DecodeError, Rules};
 use chronoseal_v2x::lint::{
-    Finding, Kind, Report, SecuredPacket, Severity, linking, lint_among, lint_packet, secured_packet,
+    BatchTicket, Finding, Kind, Report, SecuredPacket, Severity, linking, lint_among, lint_packet, secured_packet,
 };
 use chronoseal_v2x::types::{Certificate, CertificateBuf, Time64};
 use clap::{Args, Subcommand};
@@ -23,7 +23,7 @@ Examples:
   chronoseal v2x lint ectl.oer --facts                   a trust list, and what is in it
   chronoseal v2x lint drive.pcapng                       every secured packet of a capture
   chronoseal v2x lint *.oer --format json                for a program
-  chronoseal v2x lint --batch mine/*.oer --others theirs/*.oer   which fields link the tickets of one vehicle?
+  chronoseal v2x lint --batch mine/*.oer --others theirs/*.oer   which values link the tickets of one vehicle?
   chronoseal v2x fleet --policy silent                   how well does a pseudonym policy hide a car?")]
 pub(crate) struct V2x {
     #[command(subcommand)]
@@ -40,7 +40,8 @@ enum Action {
         /// Say what is in them, too
         #[arg(long)]
         facts: bool,
-        /// The files are the tickets of one vehicle: name the fields by which whoever hears two of them sees that they belong together
+        /// The files are the tickets of one vehicle: name the values by which whoever hears two of them sees that they belong together,
+        /// and the files that have them
         #[arg(long)]
         batch: bool,
         /// Tickets of other vehicles, of the same authority and time, to compare the batch with
@@ -129,7 +130,10 @@ fn examine_batch(files: &[PathBuf], others: &[PathBuf]) -> Result<Examined, Trou
         0 => format!("{} tickets of one vehicle", files.len()),
         count => format!("{} tickets of one vehicle beside {count} of others", files.len()),
     };
-    Ok(Examined { name, result: Ok(linking(&views(&batch), &views(&strange))) })
+    let named: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    let tickets = named.iter().zip(views(&batch)).map(|(name, certificate)| BatchTicket { name, certificate });
+    let report = linking(&tickets.collect::<Vec<_>>(), &views(&strange));
+    Ok(Examined { name, result: Ok(report) })
 }
 
 fn views(tickets: &[CertificateBuf]) -> Vec<Certificate<'_>> {
@@ -251,9 +255,14 @@ fn human(all: &[Examined], facts: bool) -> String {
             Ok(report) => {
                 let [violations, notes, unchecked] = counts(report);
                 let _ = match (violations, notes) {
-                    (0, _) if report.kind == Kind::Batch => writeln!(text, "{name}: no field is known to link them"),
-                    (1, _) if report.kind == Kind::Batch => writeln!(text, "{name}: one field links them"),
-                    (count, _) if report.kind == Kind::Batch => writeln!(text, "{name}: {count} fields link them"),
+                    (0, _) if report.kind == Kind::Batch && unchecked > 0 => {
+                        writeln!(text, "{name}: no value is known to link them, and not all were checked")
+                    }
+                    (0, _) if report.kind == Kind::Batch => writeln!(text, "{name}: no value links them"),
+                    (1, _) if report.kind == Kind::Batch => writeln!(text, "{name}: one value links some of them"),
+                    (count, _) if report.kind == Kind::Batch => {
+                        writeln!(text, "{name}: {count} values link some of them")
+                    }
                     (0, 0) if unchecked > 0 => {
                         writeln!(text, "{name}: a {}, not all of it checked", report.kind.name())
                     }

@@ -26,7 +26,7 @@ mod trust_list;
 use core::fmt;
 
 pub use capture::{SecuredPacket, secured_packet};
-pub use linking::linking;
+pub use linking::{BatchTicket, linking};
 
 use crate::certificate::{CertificateForm, CertificateHash, certificate_hash};
 use crate::coer::{Decode, DecodeError, Deviation, Reader, Rules};

@@ -9,6 +9,7 @@ mod ieee_vectors;
 mod implicit;
 mod issuing;
 mod lint;
+mod lint_batches;
 mod mutation;
 mod on_demand;
 mod peers;
