@@ -340,9 +340,6 @@ struct Authorize {
     /// Tickets for later: they are to begin so many hours from now
     #[arg(long, value_name = "HOURS", default_value_t = 0)]
     start_in: u16,
-    /// Each with a key that others can encrypt to
-    #[arg(long)]
-    encryption_key: bool,
 }
 
 #[derive(Args, Debug)]
@@ -486,11 +483,7 @@ fn authorize(options: &Authorize, printer: &Printer) -> Result<Status, Trouble> 
     let aa = authority(&options.aa, options.rca.as_deref())?;
     let ea = read_certificate(&options.ea)?;
     let client = options.station.client(printer)?;
-    let mut wish = TicketOptions {
-        curve: options.station.curve.into(),
-        with_encryption_key: options.encryption_key,
-        ..TicketOptions::default()
-    };
+    let mut wish = TicketOptions { curve: options.station.curve.into(), ..TicketOptions::default() };
     if options.start_in > 0 {
         let start = now().plus_us(u64::from(options.start_in) * 3_600_000_000).time32();
         wish.validity_period = Some(ValidityPeriod { start, duration: Duration::Hours(168) });

@@ -6,4 +6,5 @@
 )]
 
 mod help;
+mod tickets;
 mod token;

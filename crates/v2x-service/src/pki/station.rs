@@ -48,6 +48,9 @@ pub struct Endpoint<'a> {
 }
 
 /// A ticket asked for.
+///
+/// Whatever differs here between two clients can be read in their tickets, and a station may use both: every client asks for
+/// [`TicketOptions::default`], but for what its user has said.
 #[derive(Clone, Debug)]
 pub struct TicketOptions {
     /// The curve of its key.
@@ -61,10 +64,10 @@ pub struct TicketOptions {
 }
 
 impl Default for TicketOptions {
-    /// CAM and DENM, on NIST P-256.
+    /// CAM and DENM, on NIST P-256, with a key that others can encrypt to: a station that decrypts needs it.
     fn default() -> Self {
         let permissions = "36:01ffff 37:01ffffff".parse().expect("well formed");
-        Self { curve: Curve::NistP256, permissions, validity_period: None, with_encryption_key: false }
+        Self { curve: Curve::NistP256, permissions, validity_period: None, with_encryption_key: true }
     }
 }
 

@@ -61,7 +61,7 @@ impl Car {
     ) -> Result<Vec<(SignerCertificate, Meta)>, TrialError> {
         let period = |since: Time64| ValidityPeriod { start: since.time32(), duration: Duration::Hours(24) };
         let validity_period = since.map(period);
-        let options = TicketOptions { with_encryption_key: true, validity_period, ..TicketOptions::default() };
+        let options = TicketOptions { validity_period, ..TicketOptions::default() };
         let mut ids = Vec::with_capacity(count);
         for _ in 0..count {
             ids.push(self.client.authorize(vendor.aa_endpoint(), &enrolled_at.ea, &options)?);

@@ -24,7 +24,7 @@ pub fn pseudonym_source(
     clock: &Clock,
 ) -> Result<PseudonymSource, VssError> {
     let (aa, ea) = (read_certificate(&authority.aa)?, read_certificate(&authority.ea)?);
-    let mut options = TicketOptions { with_encryption_key: true, ..TicketOptions::default() };
+    let mut options = TicketOptions::default();
     if !authority.permissions.is_empty() {
         let text = authority.permissions.join(" ");
         let refused = |error: PermissionsError| VssError::Config { file: folder.to_owned(), reason: error.into() };

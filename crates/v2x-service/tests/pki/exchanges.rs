@@ -37,9 +37,8 @@ fn a_station_enrols_renews_and_gets_tickets() {
     assert!(report.is_clean(), "{:?}", report.findings);
     assert_eq!(SigningKey::curve(&key), Curve::BrainpoolP256r1);
 
-    let options = TicketOptions { with_encryption_key: true, ..TicketOptions::default() };
     for _ in 0..3 {
-        pki.authorize(&car, &options).unwrap();
+        pki.authorize(&car, &TicketOptions::default()).unwrap();
     }
     let tickets = car.client.tickets().unwrap();
     assert_eq!(tickets.len(), 3);
