@@ -51,7 +51,13 @@ impl Scalar {
     /// The 256-bit number `bytes`, least significant byte first, modulo N.
     #[must_use]
     pub fn from_bytes_mod_order(bytes: &[u8; 32]) -> Self {
-        Self(montgomery(&montgomery(&words(bytes), &R_SQUARED), &Self::ONE.0))
+        let mut words = words(bytes);
+        let mut product = montgomery(&words, &R_SQUARED);
+        let reduced = Self(montgomery(&product, &Self::ONE.0));
+        // They may be a key or a nonce.
+        words.zeroize();
+        product.zeroize();
+        reduced
     }
 
     /// The number `bytes`, least significant byte first, if it is less than N.

@@ -42,7 +42,7 @@ impl SigningKey {
     pub fn from_seed_by<F: Field>(mut seed: [u8; 32], field: F) -> Self {
         let mut digest = hash(&[&seed]);
         seed.zeroize();
-        let secret = Scalar::from_bytes_mod_order(&first_half(&digest));
+        let secret = secret_scalar(&digest);
         let prefix = core::array::from_fn(|i| digest[32 + i]);
         digest.zeroize();
         let public = multiply_generator(&secret, field).to_affine(field);
@@ -72,11 +72,14 @@ impl SigningKey {
     #[must_use]
     pub fn sign_by<F: Field>(&self, message: &[u8], field: F) -> Signature {
         let mut digest = hash(&[&self.prefix, message]);
-        let mut nonce = Scalar::from_bytes_mod_order(&first_half(&digest));
+        let mut nonce = secret_scalar(&digest);
         let commitment = multiply_generator(&nonce, field).to_affine(field).encode();
         let challenge = challenge(&commitment, &self.public_bytes, message);
-        let response = nonce.sub(&self.secret.mul(&challenge));
+        // With the challenge, which everybody can compute, it is the key.
+        let mut product = self.secret.mul(&challenge);
+        let response = nonce.sub(&product);
         digest.zeroize();
+        product.zeroize();
         nonce.zeroize();
         Signature { commitment, response: response.to_bytes() }
     }
@@ -196,7 +199,18 @@ fn hash(parts: &[&[u8]]) -> [u8; 64] {
     for part in parts {
         hash.update(part);
     }
-    hash.finalize().into()
+    // In place: what is on the way to somewhere else stays where it was.
+    let mut digest = [0; 64];
+    hash.finalize_into((&mut digest).into());
+    digest
+}
+
+/// The number that the first half of a secret digest stands for; the half itself is wiped.
+fn secret_scalar(digest: &[u8; 64]) -> Scalar {
+    let mut half = first_half(digest);
+    let scalar = Scalar::from_bytes_mod_order(&half);
+    half.zeroize();
+    scalar
 }
 
 fn first_half(bytes: &[u8; 64]) -> [u8; 32] {
