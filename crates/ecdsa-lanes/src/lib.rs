@@ -7,7 +7,7 @@
 //!
 //! [`verify_batch`] takes [`Verification`]s and fills in verdicts, [`decompress_batch`] recovers y of
 //! [`CompressedPoint`]s, and [`sign_batch`] makes [`Signature`]s. [`verify_batch_with_pauses`] can be interrupted.
-//! [`engine`] tells which code runs.
+//! [`engine`] tells which code runs; [`MASK_VARIABLE`] in the environment leaves the lanes out.
 //!
 //! ```
 //! use chronoseal_ecdsa_lanes::{Curve, Signing, Verification, sign_batch, verify_batch};
@@ -52,6 +52,8 @@ mod lanes;
 #[cfg(not(target_arch = "x86_64"))]
 #[path = "lanes/absent.rs"]
 mod lanes;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "there is nothing to mask"))]
+mod mask;
 mod nonce;
 #[cfg(feature = "signer-tables")]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "the tables are for the lanes"))]
@@ -60,5 +62,6 @@ mod signer;
 pub use batch::{Engine, Usage, decompress_batch, engine, prepare, sign_batch, verify_batch, verify_batch_with_pauses};
 pub use curve::Curve;
 pub use job::{CompressedPoint, Signature, Signing, Verification};
+pub use mask::MASK_VARIABLE;
 #[cfg(feature = "signer-tables")]
 pub use signer::{KnownVerification, SignerTable, verify_known_batch};

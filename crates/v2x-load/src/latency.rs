@@ -24,6 +24,8 @@ pub struct Sample {
 /// What became of a stream.
 #[derive(Clone, Debug)]
 pub struct Outcome {
+    /// What verified.
+    pub engine: Engine,
     /// Messages offered.
     pub offered: u64,
     /// Of those, emergencies.
@@ -72,11 +74,21 @@ pub fn offer(town: &mut Town, load: &Load, engine: Engine) -> Result<Outcome, Lo
     Ok(receiver.run(&arrivals))
 }
 
-/// How many messages a second one core verifies when they lie ready: the whole path, signers known, by processor time.
+/// How many messages one core verifies, and what verified.
+#[derive(Clone, Copy, Debug)]
+pub struct Capacity {
+    /// What verified.
+    pub engine: Engine,
+    /// Messages a second of processor time.
+    pub per_s: f64,
+}
+
+/// How many messages a second one core verifies when they lie ready: the whole path, signers known, by processor time. What verifies
+/// is `engine`, or what the processor has in its place.
 ///
 /// # Errors
 /// As [`offer`].
-pub fn capacity_per_s(town: &mut Town, engine: Engine, messages: usize) -> Result<f64, LoadError> {
+pub fn capacity(town: &mut Town, engine: Engine, messages: usize) -> Result<Capacity, LoadError> {
     let load = Load { offered_per_s: 1e9, ..Load::default() };
     let arrivals = load.some_arrivals(town, messages)?;
     let mut verifier = receiver(town)?;
@@ -97,7 +109,7 @@ pub fn capacity_per_s(town: &mut Town, engine: Engine, messages: usize) -> Resul
     if accepted < messages {
         return Err(LoadError::Refused(format!("{} of {messages}", messages - accepted)));
     }
-    Ok(messages as f64 * 1e9 / spent_ns as f64)
+    Ok(Capacity { engine: pipeline.engine(), per_s: messages as f64 * 1e9 / spent_ns as f64 })
 }
 
 /// A receiver that has every station's certificate.
@@ -131,7 +143,9 @@ struct Receiver<'t> {
 
 impl<'t> Receiver<'t> {
     fn new(verifier: Verifier, config: PipelineConfig, messages: usize) -> Self {
+        let (pipeline, clock) = (Pipeline::new(config), Clock::start());
         let outcome = Outcome {
+            engine: pipeline.engine(),
             offered: 0,
             emergencies: 0,
             verified: 0,
@@ -143,7 +157,6 @@ impl<'t> Receiver<'t> {
             took_ns: 0,
         };
         let (steps, spans) = (Vec::with_capacity(messages), Vec::with_capacity(messages));
-        let (pipeline, clock) = (Pipeline::new(config), Clock::start());
         Self { verifier, pipeline, clock, steps, spans, others: Vec::new(), outcome }
     }
 
@@ -231,6 +244,8 @@ mod tests {
         for engine in [Engine::Scalar, Engine::Lanes] {
             let load = Load { offered_per_s: 200_000.0, duration_ms: 40, ..Load::default() };
             let outcome = offer(&mut town, &load, engine).unwrap();
+            let ran = if Engine::available().contains(&engine) { engine } else { Engine::Scalar };
+            assert_eq!(outcome.engine, ran);
             assert_eq!(outcome.offered, 8_000);
             assert_eq!(outcome.verified + outcome.dropped.total(), outcome.offered);
             assert_eq!(outcome.refused, 0);

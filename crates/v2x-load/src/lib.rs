@@ -4,7 +4,7 @@
 //! file and no socket. Messages come from memory at instants that a seed draws, whether or not the receiver keeps up.
 //!
 //! What is measured is [`chronoseal_v2x::pipeline::Pipeline`], by which the daemon verifies too. [`Town`] is a root, an authority and stations to measure with; [`single_messages`] times one message at a time,
-//! [`offer`] a stream of them, [`capacity_per_s`] how many one core verifies back to back.
+//! [`offer`] a stream of them, [`capacity`] how many one core verifies back to back.
 //!
 //! ```
 //! use chronoseal_v2x::pipeline::Engine;
@@ -25,8 +25,8 @@ mod stall;
 mod town;
 mod traffic;
 
-pub use latency::{Outcome, Sample, capacity_per_s, offer};
-pub use single::{RUNS, SingleMessage, in_batches, single_messages};
+pub use latency::{Capacity, Outcome, Sample, capacity, offer};
+pub use single::{Batches, RUNS, SingleMessage, in_batches, single_messages};
 pub use stall::STALL_NS;
 pub use town::{NOW, Town};
 pub use traffic::Load;

@@ -49,11 +49,20 @@ pub fn single_messages(seed: u64) -> Result<Vec<SingleMessage>, LoadError> {
     Ok(runs.split_off(1))
 }
 
-/// The same, 32 messages at once on the lanes: each run is the time of a batch over its messages.
+/// Messages of batches.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Batches {
+    /// What signed and verified: the lanes where the processor has them.
+    pub engine: Engine,
+    /// Each run is the time of a batch over its messages.
+    pub runs: Vec<SingleMessage>,
+}
+
+/// The same, 32 messages at once, by the fastest engine.
 ///
 /// # Errors
 /// As [`single_messages`].
-pub fn in_batches(seed: u64) -> Result<Vec<SingleMessage>, LoadError> {
+pub fn in_batches(seed: u64) -> Result<Batches, LoadError> {
     let town = Town::new(1, seed)?;
     let mut verifier = town.verifier(VerifierConfig::default())?;
     let draft = |number: usize, with_certificate| {
@@ -65,10 +74,11 @@ pub fn in_batches(seed: u64) -> Result<Vec<SingleMessage>, LoadError> {
     verifier.verify(&known[0], &Context::at(NOW), &mut NoStopwatch);
     let now = Moment { ns: 0, time: NOW };
     let count = Engine::Lanes.batch_len();
-    let mut runs = Vec::with_capacity(RUNS + 1);
+    let (mut runs, mut engine) = (Vec::with_capacity(RUNS + 1), Engine::Scalar);
     for run in 0..=RUNS {
         let drafts: Vec<Draft> = (0..count).map(|number| draft(run * count + number, false)).collect();
         let mut pipeline = Pipeline::new(PipelineConfig::default());
+        engine = pipeline.engine();
         let clock = Clock::start();
         let messages = town.sign_all(&drafts)?;
         let signed_ns = clock.now_ns();
@@ -82,7 +92,7 @@ pub fn in_batches(seed: u64) -> Result<Vec<SingleMessage>, LoadError> {
         let each = |ns: u64| ns / count as u64;
         runs.push(SingleMessage { sign_ns: each(signed_ns), verify_ns: each(clock.now_ns() - signed_ns), success });
     }
-    Ok(runs.split_off(1))
+    Ok(Batches { engine, runs: runs.split_off(1) })
 }
 
 #[cfg(test)]
@@ -91,7 +101,9 @@ mod tests {
 
     #[test]
     fn every_run_is_accepted_and_takes_time() {
-        for runs in [single_messages(3).unwrap(), in_batches(3).unwrap()] {
+        let batches = in_batches(3).unwrap();
+        assert_eq!(batches.engine, Engine::fastest());
+        for runs in [single_messages(3).unwrap(), batches.runs] {
             assert_eq!(runs.len(), RUNS);
             assert!(runs.iter().all(|run| run.success && run.sign_ns > 1000 && run.verify_ns > 1000), "{runs:?}");
         }

@@ -2,7 +2,7 @@
 
 use chronoseal_ecdsa_lanes as lanes;
 use chronoseal_v2x::certificate::{Issuer, issue};
-use chronoseal_v2x::crypto::{Curve, EcdsaSignature, SoftwareKey};
+use chronoseal_v2x::crypto::{Curve, EcdsaSignature, SigningKey as _, SoftwareKey};
 use chronoseal_v2x::message::{PreparedMessage, SignerCertificate, SignerForm, prepare};
 use chronoseal_v2x::types::{
     BitmapSspRange, CertificateBuf, CertificateId, Duration, HeaderInfo, Psid, PsidGroupPermissions, PsidSsp,
@@ -136,9 +136,12 @@ impl Town {
         self.sign_all(&(0..count).map(draft).collect::<Vec<_>>())
     }
 
-    /// Signs many messages at once, on the lanes where the processor has them.
+    /// Signs many messages at once, on the lanes where the processor has them, and else one by one, as a station does it.
     pub(crate) fn sign_all(&self, messages: &[Draft]) -> Result<Vec<Vec<u8>>, LoadError> {
         let curve = lanes_curve(self.curve)?;
+        if lanes::engine() == lanes::Engine::Scalar {
+            return messages.iter().map(|draft| self.sign_one(draft)).collect();
+        }
         let mut signed = Vec::with_capacity(messages.len());
         for chunk in messages.chunks(256) {
             let prepared = chunk.iter().map(|draft| self.prepare(draft)).collect::<Result<Vec<_>, _>>()?;
@@ -158,6 +161,13 @@ impl Town {
             }
         }
         Ok(signed)
+    }
+
+    fn sign_one(&self, draft: &Draft) -> Result<Vec<u8>, LoadError> {
+        let message = self.prepare(draft)?;
+        let mut key = self.stations[draft.station].1.clone();
+        let signature = key.sign_digest(message.digest().as_bytes())?;
+        Ok(message.complete(&signature)?)
     }
 
     fn prepare(&self, draft: &Draft) -> Result<PreparedMessage, LoadError> {

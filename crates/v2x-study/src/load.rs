@@ -4,7 +4,7 @@ use chronoseal_core::statistics::nearest_rank;
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
 use chronoseal_v2x::crypto::provider_name;
 use chronoseal_v2x::pipeline::{Class, Engine};
-use chronoseal_v2x_load::{Load, LoadError, Outcome, Town, capacity_per_s, offer};
+use chronoseal_v2x_load::{Capacity, Load, LoadError, Outcome, Town, capacity, offer};
 
 /// Stations around the receiver, all of them known.
 const STATIONS: usize = 200;
@@ -18,43 +18,44 @@ const OVERLOAD_MS: u64 = 1_000;
 
 /// A stream and what became of it.
 pub(super) struct Run {
-    engine: Engine,
     offered_per_s: f64,
     what: String,
     outcome: Outcome,
 }
 
-/// Both engines.
+/// Every engine of this processor.
 pub(super) struct Loads {
     runs: Vec<Run>,
-    capacities: Vec<(Engine, f64)>,
+    capacities: Vec<Capacity>,
 }
 
-const fn name(engine: Engine) -> &'static str {
-    match engine {
-        Engine::Scalar => "one by one",
-        Engine::Lanes => "eight lanes",
-    }
-}
-
-/// Offers every rate to both engines, and twice what each can do.
+/// Offers every rate to every engine of this processor, and twice what each can do.
 pub(super) fn measure(seed: u64, progress: &mut dyn FnMut(f64, &str)) -> Result<Loads, LoadError> {
-    let mut town = Town::new(STATIONS, seed)?;
+    measure_at(&OFFERED, Town::new(STATIONS, seed)?, seed, progress)
+}
+
+fn measure_at(
+    offered: &[(f64, u64)],
+    mut town: Town,
+    seed: u64,
+    progress: &mut dyn FnMut(f64, &str),
+) -> Result<Loads, LoadError> {
     let mut loads = Loads { runs: Vec::new(), capacities: Vec::new() };
-    for (index, engine) in [Engine::Scalar, Engine::Lanes].into_iter().enumerate() {
-        let capacity = capacity_per_s(&mut town, engine, CAPACITY_MESSAGES)?;
-        loads.capacities.push((engine, capacity));
-        for (step, (offered_per_s, duration_ms)) in OFFERED.into_iter().enumerate() {
-            let done = (index * OFFERED.len() + step) as f64 / (2 * OFFERED.len()) as f64;
-            progress(done, &format!("load: {offered_per_s:.0} messages a second, {}", name(engine)));
+    let engines = Engine::available();
+    for (index, engine) in engines.iter().copied().enumerate() {
+        let capacity = capacity(&mut town, engine, CAPACITY_MESSAGES)?;
+        loads.capacities.push(capacity);
+        for (step, (offered_per_s, duration_ms)) in offered.iter().copied().enumerate() {
+            let done = (index * offered.len() + step) as f64 / (engines.len() * offered.len()) as f64;
+            progress(done, &format!("load: {offered_per_s:.0} messages a second, {}", engine.words()));
             let load = Load { offered_per_s, duration_ms, seed, ..Load::default() };
             let outcome = offer(&mut town, &load, engine)?;
-            loads.runs.push(Run { engine, offered_per_s, what: format!("{offered_per_s:.0}"), outcome });
+            loads.runs.push(Run { offered_per_s, what: format!("{offered_per_s:.0}"), outcome });
         }
-        let load = Load { offered_per_s: 2.0 * capacity, duration_ms: OVERLOAD_MS, seed, ..Load::default() };
+        let load = Load { offered_per_s: 2.0 * capacity.per_s, duration_ms: OVERLOAD_MS, seed, ..Load::default() };
         let outcome = offer(&mut town, &load, engine)?;
-        let what = format!("{:.0}, twice the capacity", 2.0 * capacity);
-        loads.runs.push(Run { engine, offered_per_s: 2.0 * capacity, what, outcome });
+        let what = format!("{:.0}, twice the capacity", 2.0 * capacity.per_s);
+        loads.runs.push(Run { offered_per_s: 2.0 * capacity.per_s, what, outcome });
     }
     Ok(loads)
 }
@@ -93,7 +94,7 @@ impl Loads {
             let logged = outcome.dropped.total();
             let is_complete = logged == emergency + near + far && outcome.verified + logged == outcome.offered;
             table.push(vec![
-                Cell::text(name(run.engine)),
+                Cell::text(outcome.engine.words()),
                 Cell::text(run.what.clone()),
                 Cell::count(outcome.offered),
                 latency(None, false, 500),
@@ -114,13 +115,13 @@ impl Loads {
     /// The 99th percentile over the rate.
     pub(super) fn chart(&self) -> Chart {
         let series = |engine: Engine, stall_free: bool| {
-            let of_engine = self.runs.iter().filter(|run| run.engine == engine);
+            let of_engine = self.runs.iter().filter(|run| run.outcome.engine == engine);
             let points = of_engine.filter_map(|run| {
                 let us = percentile(&run.outcome.latencies_ns(None, stall_free), 990)? as f64 / 1e3;
                 Some((run.offered_per_s, us))
             });
             let suffix = if stall_free { ", stall-free" } else { "" };
-            Series { name: format!("{}{suffix}", name(engine)), kind: SeriesKind::Line, points: points.collect() }
+            Series { name: format!("{}{suffix}", engine.words()), kind: SeriesKind::Line, points: points.collect() }
         };
         Chart {
             caption:
@@ -128,9 +129,10 @@ impl Loads {
                     .into(),
             x: Axis::log("offered", "1/s"),
             y: Axis::log("p99", "us"),
-            series: [Engine::Scalar, Engine::Lanes]
-                .into_iter()
-                .flat_map(|engine| [series(engine, false), series(engine, true)])
+            series: self
+                .capacities
+                .iter()
+                .flat_map(|capacity| [series(capacity.engine, false), series(capacity.engine, true)])
                 .collect(),
         }
     }
@@ -141,8 +143,8 @@ impl Loads {
             .words("verifies")
             .numbers("whole path", "1/s")
             .footnote(format!("One by one: the NIST curves of {}.", provider_name()));
-        for (engine, capacity) in &self.capacities {
-            table.push(vec![Cell::text(name(*engine)), Cell::number(*capacity, 0).from(Evidence::Measured)]);
+        for Capacity { engine, per_s } in &self.capacities {
+            table.push(vec![Cell::text(engine.words()), Cell::number(*per_s, 0).from(Evidence::Measured)]);
         }
         table
     }
@@ -161,7 +163,7 @@ impl Loads {
 
     /// One sentence on overload.
     pub(super) fn headline(&self) -> Option<String> {
-        let run = self.runs.iter().rfind(|run| run.engine == Engine::Lanes)?;
+        let run = self.runs.last()?;
         let [emergency, near, far] = run.outcome.dropped_by_class;
         Some(format!(
             "At twice its capacity ({} messages offered in a second) the receiver drops {far} far, {near} near and {emergency} emergency messages, each logged.",
@@ -187,6 +189,47 @@ fn percentile_us(sorted_ns: &[u64], per_mille: usize) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Runs the test again in a process whose lanes are masked; true in that process.
+    fn is_masked(test: &str) -> bool {
+        const VARIABLE: &str = "CHRONOSEAL_NO_LANES";
+        if std::env::var_os(VARIABLE).is_some() {
+            return true;
+        }
+        let program = std::env::current_exe().expect("this program");
+        let output =
+            std::process::Command::new(program).args(["--exact", test, "--nocapture"]).env(VARIABLE, "1").output();
+        let output = output.expect("it starts");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && said.contains("1 passed"),
+            "{said}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        false
+    }
+
+    #[test]
+    fn rows_are_named_by_what_ran() {
+        let masked = is_masked("load::tests::rows_are_named_by_what_ran");
+        let town = Town::new(5, 1).expect("a town");
+        let mut steps = Vec::new();
+        let mut progress = |_: f64, what: &str| steps.push(what.to_owned());
+        let loads = measure_at(&[(1_000.0, 20)], town, 1, &mut progress).expect("measured");
+        let at_once = crate::times::at_once(1);
+        let chart: Vec<_> = loads.chart().series.into_iter().map(|series| series.name).collect();
+        let said = format!(
+            "{steps:?} {:?} {:?} {chart:?} {:?} {at_once:?}",
+            loads.table(),
+            loads.capacities(),
+            loads.headline()
+        );
+        let has_lanes = Engine::fastest() == Engine::Lanes;
+        assert!(!(masked && has_lanes), "they are masked");
+        assert_eq!(said.contains("lanes"), has_lanes, "{said}");
+        assert_eq!(loads.capacities().rows.len(), if has_lanes { 2 } else { 1 });
+        assert!(said.contains("one by one") && loads.headline().is_some(), "{said}");
+    }
 
     #[test]
     fn a_percentile_needs_enough_values() {

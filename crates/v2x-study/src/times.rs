@@ -2,12 +2,14 @@
 
 use chronoseal_core::statistics;
 use chronoseal_report::{Cell, Evidence, Mark, Table};
+use chronoseal_v2x::pipeline::Engine;
 use chronoseal_v2x_load::in_batches;
 use chronoseal_v2x_service::trial::{measure_devices, other_build};
 
 use super::published::{Printed, tables};
 
 /// Ten runs of something on or for this host.
+#[derive(Debug)]
 pub(super) struct Measured {
     name: String,
     /// What a run is.
@@ -44,19 +46,24 @@ impl Measured {
 
 /// A message's signature with hashing and encoding, its verification with decoding and every check.
 const MESSAGE: &str = "a whole message";
-const OF_BATCH: &str = "a whole message, a 32nd of a batch of 32";
+const OF_BATCH: &str = "a whole message, a 32nd of 32 at once";
 const DIGEST: &str = "a digest alone";
 
-/// What is measured on this host: the build for size, that for speed, the lanes, then every device.
+/// As many messages at once as fill the lanes, named by what ran and not by what could run elsewhere.
+pub(super) fn at_once(seed: u64) -> Measured {
+    let batches = in_batches(seed).map_err(|error| error.to_string());
+    let engine = batches.as_ref().map_or_else(|_| Engine::fastest(), |batches| batches.engine);
+    let runs = batches.map(|batches| batches.runs.iter().map(|run| [run.sign_ns, run.verify_ns]).collect());
+    Measured::new(&format!("this host, 32 messages at once, {}", engine.words()), OF_BATCH, runs)
+}
+
+/// What is measured on this host: the build for size, that for speed, batches, then every device.
 pub(super) fn measure(seed: u64, folder: &std::path::Path) -> Vec<Measured> {
     let other_build = |profile| other_build(profile).map_err(|error| error.to_string());
-    let lanes = in_batches(seed)
-        .map(|runs| runs.iter().map(|run| [run.sign_ns, run.verify_ns]).collect())
-        .map_err(|error| error.to_string());
     let mut all = vec![
         Measured::new("this host, built for size", MESSAGE, other_build("size")),
         Measured::new("this host, built for speed", MESSAGE, other_build("dist")),
-        Measured::new("this host, eight lanes", OF_BATCH, lanes),
+        at_once(seed),
     ];
     for (name, samples) in measure_devices(folder) {
         let is_simulated = samples.as_ref().is_ok_and(|samples| samples.is_simulated);
@@ -187,18 +194,19 @@ pub(super) fn side_by_side(measured: &[Measured]) -> Table {
 
 /// How much faster this host's build for speed verifies than the source's fastest software, if both are there.
 pub(super) fn headline(measured: &[Measured]) -> Option<String> {
-    let of = |name: &str| {
-        let one = measured.iter().find(|one| one.name == name)?;
-        Some([1000.0 / one.middle_ms(0)?[1], 1000.0 / one.middle_ms(1)?[1]])
-    };
-    let [sign, verify] = of("this host, built for speed")?;
+    let rates = |one: &Measured| Some([1000.0 / one.middle_ms(0)?[1], 1000.0 / one.middle_ms(1)?[1]]);
+    let [sign, verify] = rates(measured.iter().find(|one| one.name == "this host, built for speed")?)?;
     // As printed, from the tables.
     let fastest = |column: usize| tables().iter().map(|table| table.rates_per_s[column]).fold(0.0, f64::max);
-    let lanes = of("this host, eight lanes")
-        .map(|[sign, verify]| format!("; in batches on eight lanes {sign:.0} and {verify:.0}"))
-        .unwrap_or_default();
+    let at_once = measured.iter().find(|one| one.what == OF_BATCH);
+    let at_once = at_once.and_then(|one| {
+        let [sign, verify] = rates(one)?;
+        let name = one.name.trim_start_matches("this host, ");
+        Some(format!("; {name}, {sign:.0} and {verify:.0}"))
+    });
+    let at_once = at_once.unwrap_or_default();
     Some(format!(
-        "One core here signs {sign:.0} and verifies {verify:.0} messages a second, one after the other{lanes}. The source's fastest: {} and {}.",
+        "One core here signs {sign:.0} and verifies {verify:.0} messages a second, one after the other{at_once}. The source's fastest: {} and {}.",
         fastest(0),
         fastest(1)
     ))

@@ -1,7 +1,7 @@
 //! The lanes, and the same interface with the scalar engine.
 
 use chronoseal_ecdsa_lanes::{
-    CompressedPoint, Curve, Engine, KnownVerification, SignerTable, Signing, Verification, prepare, verify_known_batch,
+    CompressedPoint, Curve, Engine, KnownVerification, SignerTable, Signing, Verification, engine, prepare, verify_known_batch,
 };
 
 use crate::Operation;
@@ -20,6 +20,10 @@ pub fn operations() -> Vec<Operation> {
             ("lanes, batches of 32", Engine::Avx512Ifma, 32),
             ("scalar engine (p256, bp256)", Engine::Scalar, 32),
         ] {
+            // By the name of what this processor lacks would run something else.
+            if !Engine::available().contains(&engine) {
+                continue;
+            }
             let samples = data::samples(curve);
             operations.push(Operation {
                 name: verify_name,
@@ -49,6 +53,9 @@ pub fn operations() -> Vec<Operation> {
     }
     let curve = Curve::NistP256;
     for (library, engine) in [("lanes, batches of 32", Engine::Avx512Ifma), ("scalar engine (p256)", Engine::Scalar)] {
+        if !Engine::available().contains(&engine) {
+            continue;
+        }
         let samples = data::samples(curve);
         operations.push(Operation {
             name: data::DECOMPRESS,
@@ -77,7 +84,10 @@ fn known(curve: Curve, name: &'static str) -> Operation {
     let tables = SignerTable::build(curve, &keys);
     Operation {
         name,
-        library: "lanes, batches of 32, tables of the signers",
+        library: match engine() {
+            Engine::Avx512Ifma => "lanes, batches of 32, tables of the signers",
+            Engine::Scalar => "scalar engine, tables of the signers",
+        },
         count: COUNT as u32,
         run: Box::new(move || {
             let jobs: Vec<_> = samples

@@ -22,10 +22,20 @@ pub const VERIFY: &str = "1 verify";
 pub const VERIFY_NEW: &str = "2 verify, each with a new certificate";
 pub const VERIFY_BRAINPOOL: &str = "3 verify, brainpoolP256r1";
 pub const SIGN: &str = "4 sign";
-/// The whole path in batches.
-pub const LANES: &str = "whole path, lanes";
-/// The whole path of one message at a time, on the lanes.
+/// The whole path of one message at a time, on the lanes where the processor has them.
 pub const ALONE: &str = "whole path, a lone emergency";
+
+/// The whole path in batches, named by what verifies.
+pub fn batched() -> &'static str {
+    by_engine("whole path, lanes", "whole path, queued and one by one")
+}
+
+fn by_engine(lanes: &'static str, scalar: &'static str) -> &'static str {
+    match Engine::fastest() {
+        Engine::Lanes => lanes,
+        Engine::Scalar => scalar,
+    }
+}
 
 pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
@@ -68,7 +78,7 @@ fn push_paths(rows: &mut Vec<Row>, group: &'static str, verifier: Verifier, mess
     };
     rows.push(Row { group, name: "whole path, scalar", count: COUNT, run: Box::new(scalar) });
     let mut batches = batches(verifier.clone(), messages.clone(), |code| code == ResultCode::Success);
-    rows.push(Row { group, name: LANES, count: COUNT, run: Box::new(move || batches()) });
+    rows.push(Row { group, name: batched(), count: COUNT, run: Box::new(move || batches()) });
     // What is left of the path without signatures.
     let checks = move || {
         let mut verifier = verifier.clone();
@@ -84,7 +94,7 @@ fn push_paths(rows: &mut Vec<Row>, group: &'static str, verifier: Verifier, mess
 
 /// Emergencies, each of which comes when nothing else waits: the lanes are spread over the one signature.
 fn push_alone(rows: &mut Vec<Row>, verifier: Verifier, messages: Vec<Vec<u8>>) {
-    let config = PipelineConfig { engine: Engine::Lanes, ..PipelineConfig::default() };
+    let config = PipelineConfig { engine: Engine::fastest(), ..PipelineConfig::default() };
     let mut pipeline = Pipeline::new(config);
     let messages: &'static [Vec<u8>] = messages.leak();
     let run = move || {
@@ -109,7 +119,7 @@ fn batches(
     messages: Vec<Vec<u8>>,
     is_expected: fn(ResultCode) -> bool,
 ) -> impl FnMut() -> Duration {
-    let config = PipelineConfig { engine: Engine::Lanes, ..PipelineConfig::default() };
+    let config = PipelineConfig { engine: Engine::fastest(), ..PipelineConfig::default() };
     let mut pipeline = Pipeline::new(config);
     let messages: &'static [Vec<u8>] = messages.leak();
     move || {
@@ -143,7 +153,8 @@ fn push_signing(rows: &mut Vec<Row>) {
         assert!(signed.len() == COUNT && number > 0);
         took
     };
-    rows.push(Row { group: SIGN, name: "whole message, lanes", count: COUNT, run: Box::new(whole) });
+    let name = by_engine("whole message, lanes", "whole message, one by one");
+    rows.push(Row { group: SIGN, name, count: COUNT, run: Box::new(whole) });
     let samples = bare::samples(lanes::Curve::NistP256, COUNT);
     let bare = move || {
         let jobs: Vec<_> = samples
@@ -162,7 +173,8 @@ fn push_signing(rows: &mut Vec<Row>) {
         assert!(signatures.iter().all(Option::is_some));
         took
     };
-    rows.push(Row { group: SIGN, name: "lanes", count: COUNT, run: Box::new(bare) });
+    let name = by_engine("lanes", "scalar engine (p256)");
+    rows.push(Row { group: SIGN, name, count: COUNT, run: Box::new(bare) });
 }
 
 fn push_refusals(rows: &mut Vec<Row>) {

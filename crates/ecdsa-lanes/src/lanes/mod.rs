@@ -30,9 +30,9 @@ pub(crate) struct Lanes(());
 
 #[allow(unsafe_code)]
 impl Lanes {
-    /// Asks the processor.
+    /// Asks the processor, unless the lanes are masked.
     pub(crate) fn detect() -> Option<Self> {
-        is_x86_feature_detected!("avx512ifma").then_some(Self(()))
+        (!crate::mask::is_masked() && is_x86_feature_detected!("avx512ifma")).then_some(Self(()))
     }
 
     /// Makes the tables of a curve.

@@ -78,7 +78,7 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
 /// What verifies, for people.
 fn engines(engine: Engine, others: &str) -> String {
     match engine {
-        Engine::Lanes => format!("on eight lanes (AVX-512 IFMA), curves of 384 bits by {others}"),
-        Engine::Scalar => format!("one by one, by {others}"),
+        Engine::Lanes => format!("on {} (AVX-512 IFMA), curves of 384 bits by {others}", engine.words()),
+        Engine::Scalar => format!("{}, by {others}", engine.words()),
     }
 }

@@ -32,7 +32,25 @@ impl Engine {
         }
     }
 
-    /// As shown to people and in statistics.
+    /// Every engine this processor can run, the slowest first.
+    #[must_use]
+    pub fn available() -> &'static [Self] {
+        match Self::fastest() {
+            Self::Lanes => &[Self::Scalar, Self::Lanes],
+            Self::Scalar => &[Self::Scalar],
+        }
+    }
+
+    /// As rows and sentences name it. Ask what ran, as [`Pipeline::engine`](super::Pipeline::engine), not what was asked for.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Scalar => "one by one",
+            Self::Lanes => "eight lanes",
+        }
+    }
+
+    /// In statistics.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
