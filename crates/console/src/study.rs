@@ -29,6 +29,9 @@ pub struct StudyRun {
     /// Leave the live rows out
     #[arg(long)]
     pub no_live: bool,
+    /// Only what works or does not, in seconds: no row of speed or latency, and nothing that is simulated for long
+    #[arg(long, conflicts_with_all = ["full", "no_live"])]
+    pub functional: bool,
     /// Live: do without SCHED_FIFO even where it is granted
     #[arg(long, conflicts_with = "no_live")]
     pub no_fifo: bool,
@@ -74,6 +77,7 @@ pub fn reproduce(studies: &[Study], options: &StudyRun, printer: &Printer) -> Re
         &StudyOptions {
             full: options.full,
             live: !options.no_live,
+            functional: options.functional,
             no_fifo: options.no_fifo,
             seed,
             folder: folder.clone(),
@@ -112,6 +116,7 @@ fn given(options: &StudyRun) -> Vec<StudyOption> {
     let typed = [
         (options.full, StudyOption::Full),
         (options.no_live, StudyOption::NoLive),
+        (options.functional, StudyOption::Functional),
         (options.no_fifo, StudyOption::NoFifo),
         (options.seed.is_some(), StudyOption::Seed),
     ];

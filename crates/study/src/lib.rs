@@ -65,6 +65,8 @@ pub enum StudyOption {
     Full,
     /// [`StudyOptions::live`], turned off.
     NoLive,
+    /// [`StudyOptions::functional`].
+    Functional,
     /// [`StudyOptions::no_fifo`].
     NoFifo,
     /// [`StudyOptions::seed`].
@@ -77,6 +79,7 @@ impl StudyOption {
         match self {
             Self::Full => "--full",
             Self::NoLive => "--no-live",
+            Self::Functional => "--functional",
             Self::NoFifo => "--no-fifo",
             Self::Seed => "--seed",
         }
@@ -93,6 +96,8 @@ pub struct StudyOptions {
     pub full: bool,
     /// Measure live as well.
     pub live: bool,
+    /// Only what works or does not, by the clock of the host: no row that takes time to measure or to simulate.
+    pub functional: bool,
     /// Do without `SCHED_FIFO` even where it is granted.
     pub no_fifo: bool,
     /// Seed of all chance.
@@ -201,6 +206,7 @@ mod tests {
             .map(|name| studies().iter().find(|study| study.name == name).expect("it is listed"));
         let all = [StudyOption::Seed, StudyOption::NoLive, StudyOption::Full, StudyOption::NoFifo];
         assert!(tte.check(&all).is_ok());
+        assert!(tte.check(&[StudyOption::Functional]).is_err());
         assert!(can.check(&all[..1]).is_ok());
         for study in [can] {
             for option in &all[1..] {

@@ -22,8 +22,12 @@ use self::cases::Count;
 use chronoseal_study::{Progress, Study, StudyError, StudyOption, StudyOptions, StudyOutcome, V2X_VSS};
 
 /// The study.
-pub const STUDY: Study =
-    Study { name: V2X_VSS.name, title: V2X_VSS.title, honours: &[StudyOption::NoLive, StudyOption::Seed], run };
+pub const STUDY: Study = Study { name: V2X_VSS.name, title: V2X_VSS.title, honours: HONOURS, run };
+
+const HONOURS: &[StudyOption] = &[StudyOption::NoLive, StudyOption::Functional, StudyOption::Seed];
+
+/// Why rows are left out.
+const FUNCTIONAL: &str = "Not run: --functional.";
 
 /// Reproduces the work.
 ///
@@ -36,7 +40,11 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
     progress(0.55, "messages of each kind");
     let kinds = sizes::kinds(options.seed)?;
     let attacks = attacks::run(options.seed)?;
-    let hidden = privacy::simulate(options.seed, stopped, &mut |done, what| progress(0.6 + 0.38 * done, what))?;
+    let mut hides = |done: f64, what: &str| progress(0.6 + 0.38 * done, what);
+    let hidden = match options.functional {
+        true => None,
+        false => Some(privacy::simulate(options.seed, stopped, &mut hides)?),
+    };
     progress(0.98, "writing the report");
 
     let trial = live.trial.as_ref().ok();
@@ -44,7 +52,7 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
     let mut times = Section::new("Signing and verifying");
     let mut latency = Section::new("Latency under load");
     if live.times.is_empty() {
-        times = times.with(Block::Text(why_none.to_owned()));
+        times = times.with(Block::Text(if options.functional { FUNCTIONAL } else { why_none }.to_owned()));
     } else {
         times = times.with(Block::Table(times::side_by_side(&live.times)));
     }
@@ -63,7 +71,7 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
         services: trial.map(|trial| Count::of(&trial.services)),
         attacks: attacks.len(),
         attacks_stopped: attacks.iter().filter(|attack| attack.is_stopped()).count(),
-        privacy_is_sound: hidden.is_sound(),
+        privacy_is_sound: hidden.as_ref().map(privacy::Privacy::is_sound),
         loads_are_good: live.loads.as_ref().ok().map(load::Loads::is_good),
         headlines: [
             times::headline(&live.times),
@@ -83,7 +91,10 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
             times,
             latency,
             Section::new("Size and airtime").with(Block::Table(sizes::table(&kinds))).with(Block::Chart(sizes::chart(&kinds))),
-            hidden.section(),
+            hidden.as_ref().map_or_else(
+                || Section::new(privacy::TITLE).with(Block::Text(FUNCTIONAL.to_owned())),
+                privacy::Privacy::section,
+            ),
             Section::new("Attacks").with(Block::Table(attacks::table(&attacks))),
             Section::new("Same and different").with(Block::Table(differences())),
         ],
@@ -113,6 +124,10 @@ fn live(options: &StudyOptions, stopped: &impl Fn() -> bool, progress: &mut Prog
         progress(0.01 * begun, what);
     })
     .map_err(|error| error.to_string());
+    if options.functional {
+        live.loads = Err(FUNCTIONAL.into());
+        return live;
+    }
     if !stopped() {
         progress(0.15, "signing and verifying on every device");
         live.times = times::measure(options.seed, &folder);
@@ -130,7 +145,7 @@ struct Findings {
     services: Option<Count>,
     attacks: usize,
     attacks_stopped: usize,
-    privacy_is_sound: bool,
+    privacy_is_sound: Option<bool>,
     loads_are_good: Option<bool>,
     headlines: [Option<String>; 3],
     why_not: String,
@@ -141,9 +156,10 @@ impl Findings {
     fn verdict(&self) -> Verdict {
         let failed = [self.cases, self.services].into_iter().flatten().any(|count| count.failed > 0)
             || self.attacks_stopped < self.attacks
-            || !self.privacy_is_sound;
+            || self.privacy_is_sound == Some(false);
         let is_whole = self.cases.is_some_and(|count| count.not_applicable == 0)
             && self.loads_are_good == Some(true)
+            && self.privacy_is_sound == Some(true)
             && !self.interrupted;
         let (word, text) = match (failed, is_whole) {
             (true, _) => (Word::Failed, "Something does not work as the source says or as it should; it is marked."),

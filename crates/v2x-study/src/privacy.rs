@@ -45,6 +45,9 @@ const FIELDS_S: u64 = 30;
 /// Shares of the road with an ear.
 const SHARES: [f64; 5] = [1.0, 0.8, 0.6, 0.4, 0.2];
 
+/// Of its section.
+pub(super) const TITLE: &str = "Privacy against safety";
+
 /// All that was simulated.
 pub(super) struct Privacy {
     policies: Vec<FleetRow>,
@@ -251,7 +254,7 @@ impl Privacy {
             &self.policies,
             &[("each alone, 0 s to 30 s", &self.alone), ("all at once, 0 s to 30 s", &self.at_once)],
         );
-        Section::new("Privacy against safety")
+        Section::new(TITLE)
             .with(Block::Table(policies))
             .with(Block::Chart(chart))
             .with(Block::Table(silence))

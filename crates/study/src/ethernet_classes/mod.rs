@@ -177,6 +177,7 @@ mod tests {
         let options = StudyOptions {
             full: false,
             live: false,
+            functional: false,
             no_fifo: false,
             seed: 1,
             folder: std::path::PathBuf::new(),

@@ -6,5 +6,6 @@
 )]
 
 mod help;
+mod study;
 mod tickets;
 mod token;

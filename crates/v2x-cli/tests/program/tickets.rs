@@ -36,6 +36,7 @@ fn tickets(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "the daemon is a process of its own, and takes its time")]
 fn tickets_of_the_daemon_look_like_those_of_the_command_line() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
