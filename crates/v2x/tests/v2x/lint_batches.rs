@@ -188,3 +188,21 @@ fn whatever_one_vehicle_has_alone_is_named_with_its_files() {
         println!("{population:?}: {0} of {0} planted values named", batches());
     }
 }
+
+/// A daemon has tickets of the next week ahead of time, and others need not.
+#[test]
+fn tickets_of_the_next_week_link_nobody() {
+    const WEEK_S: u32 = 7 * 86_400;
+    let tickets = tickets(24);
+    let mut own: Vec<_> = tickets.iter().map(CertificateBuf::view).collect();
+    let others = own.split_off(12);
+    own[6..].iter_mut().for_each(|ticket| ticket.to_be_signed.validity_period.start.0 += WEEK_S);
+    let named = |own: &[Certificate<'_>]| {
+        let batch = NAMES.into_iter().zip(own).map(|(name, ticket)| BatchTicket { name, certificate: ticket.clone() });
+        let report = linking(&batch.collect::<Vec<_>>(), &others);
+        violations(&report).into_iter().map(|(field, _)| field.to_owned()).collect::<Vec<_>>()
+    };
+    assert!(named(&own).is_empty(), "{:?}", named(&own));
+    own[6..].iter_mut().for_each(|ticket| ticket.to_be_signed.validity_period.start.0 += 3_600);
+    assert_eq!(named(&own), ["toBeSigned.validityPeriod.start"]);
+}

@@ -16,6 +16,8 @@ use shares::{FALSE_ALARMS, Shares, chance_of_span};
 
 const HOUR_S: u32 = 3_600;
 const WEEK_S: u32 = 7 * 24 * HOUR_S;
+/// In place of the beginnings of weeks: a station has tickets of more than one ahead of time, and nobody hears two weeks at once.
+const WEEK: &[u8] = b"the beginning of a week";
 /// Most octets of a value that are written out.
 const SHOWN_LEN: usize = 20;
 
@@ -110,11 +112,15 @@ struct Column<'f> {
 impl<'f> Column<'f> {
     fn new(own: &'f [Vec<LegibleField>], strange: &'f [Vec<LegibleField>], index: usize) -> Self {
         let mut values: BTreeMap<&[u8], (Vec<usize>, usize)> = BTreeMap::new();
+        let value = |fields: &'f Vec<LegibleField>| match &fields[index] {
+            LegibleField { name: START, value, .. } if is_week(value) => WEEK,
+            LegibleField { value, .. } => value,
+        };
         for (ticket, fields) in own.iter().enumerate() {
-            values.entry(&fields[index].value).or_default().0.push(ticket);
+            values.entry(value(fields)).or_default().0.push(ticket);
         }
         for fields in strange {
-            values.entry(&fields[index].value).or_default().1 += 1;
+            values.entry(value(fields)).or_default().1 += 1;
         }
         Self { name: own[0][index].name, values, of_own: own.len(), of_strange: strange.len() }
     }
@@ -169,6 +175,11 @@ impl<'f> Column<'f> {
     }
 }
 
+/// Whether a time begins a week.
+fn is_week(start: &[u8]) -> bool {
+    start.try_into().is_ok_and(|octets| u32::from_be_bytes(octets).is_multiple_of(WEEK_S))
+}
+
 /// The files of these tickets.
 fn named(batch: &[BatchTicket<'_>], tickets: &[usize]) -> String {
     let names: Vec<&str> = tickets.iter().map(|ticket| batch[*ticket].name).collect();
@@ -180,6 +191,9 @@ fn shown(value: &[u8]) -> String {
     use std::fmt::Write as _;
     if value.is_empty() {
         return "absent".to_owned();
+    }
+    if value == WEEK {
+        return String::from_utf8_lossy(value).into_owned();
     }
     let mut text = "0x".to_owned();
     for octet in &value[..value.len().min(SHOWN_LEN)] {
@@ -230,6 +244,9 @@ fn start(batch: &[BatchTicket<'_>], others: &[Certificate<'_>], column: &Column<
     let mut says = column.beside(batch, most);
     // Each its own second: what links them is how near they are.
     says.alone.clear();
+    if all_begin(WEEK_S) {
+        return says;
+    }
     let between = others.iter().filter(|other| (first..=last).contains(&start(other))).count();
     if says.links.is_empty() && spread_s > 0 && chance_of_span(own.len(), others.len(), between) <= most {
         let of = others.len();
