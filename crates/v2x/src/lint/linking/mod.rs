@@ -94,7 +94,7 @@ pub fn linking(batch: &[BatchTicket<'_>], others: &[Certificate<'_>]) -> Report 
             "",
             &format!(
                 "only tickets of other vehicles say whether these fields are alike in theirs: {}",
-                open.join(", ")
+                open.join("; ")
             ),
         );
     }
@@ -129,6 +129,14 @@ impl<'f> Column<'f> {
         Shares { own: tickets.len(), of_own: self.of_own, strange, of_strange: self.of_strange }
     }
 
+    /// A value of this field as people read it.
+    fn shown(&self, value: &[u8]) -> String {
+        match (self.name, value.try_into()) {
+            ("length", Ok(octets)) => format!("{} octets", usize::from_be_bytes(octets)),
+            _ => shown(value),
+        }
+    }
+
     /// How many values chance could bring together in this batch.
     fn tried(&self) -> usize {
         let shared = |(tickets, strange): &&(Vec<usize>, usize)| tickets.len() > 1 && *strange > 0;
@@ -147,7 +155,7 @@ impl<'f> Column<'f> {
             }
             let shares = self.shares(tickets, *strange);
             let Shares { own, of_own, of_strange, .. } = shares;
-            let value = shown(value);
+            let value = self.shown(value);
             let among =
                 format!("{value} in {own} of {of_own} tickets of this vehicle, in {strange} of {of_strange} of others");
             if shares.is_unique() {
@@ -284,8 +292,8 @@ fn alone(batch: &[BatchTicket<'_>], column: &Column<'_>) -> Says {
         (false, "toBeSigned.id") => Says::links("a name, which no ticket should have (TS 103 097 7.2.1)".into()),
         (false, _) => {
             let parts = column.values.iter().map(|(value, (tickets, _))| match column.values.len() {
-                1 => format!("{} in all", shown(value)),
-                _ => format!("{} in {}", shown(value), named(batch, tickets)),
+                1 => format!("{} in all", column.shown(value)),
+                _ => format!("{} in {}", column.shown(value), named(batch, tickets)),
             });
             Says { is_open: true, counted: Some(parts.collect::<Vec<_>>().join("; ")), ..Says::default() }
         }
