@@ -58,6 +58,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("container_pdu", container_pdu),
     ("ethernet_frame", ethernet_frame),
     ("fourq_point", fourq_point),
+    ("foreign_file", foreign_file),
     ("fourq_signature", fourq_signature),
     ("gate_control_list", gate_control_list),
     ("gptp_message", gptp_message),
@@ -196,6 +197,20 @@ pub fn scenario_text(data: &[u8]) {
 /// A user's table of streams: refused with places in it, or a scenario that loads as it is.
 pub fn import_table(data: &[u8]) {
     check_import(chronoseal_scenario::import::from_csv("fuzz.csv", data));
+}
+
+/// Any file of another tool, packed or not: recognised by its content, refused by name, or a scenario that loads as it is.
+pub fn foreign_file(data: &[u8]) {
+    use chronoseal_recordings::content::{Purpose, not_read, recognised};
+    const UNPACKED_MAX: usize = 1 << 20;
+    let Ok(unpacked) = chronoseal_recordings::unpacked_within(data, UNPACKED_MAX) else { return };
+    assert!(unpacked.len() <= UNPACKED_MAX.max(data.len()), "no more than the limit");
+    let refusal = not_read(&unpacked, Purpose::Import);
+    assert!(!refusal.message.is_empty() && refusal.help.contains("read here"), "a refusal says what is read");
+    if let Some(entry) = recognised(&unpacked) {
+        assert!(refusal.message.contains(entry.name), "what is recognised is named");
+    }
+    check_import(chronoseal_scenario::import::from_any("fuzz.bin", &unpacked));
 }
 
 /// A user's capture, pcap or pcapng: refused, or a scenario that loads as it is.

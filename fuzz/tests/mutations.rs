@@ -79,6 +79,7 @@ a_test_each! {
     can_frame
     container_pdu
     ethernet_frame
+    foreign_file
     fourq_point
     fourq_signature
     gate_control_list

@@ -127,10 +127,43 @@ pub enum DatabaseError {
     Empty,
 }
 
+/// Words that begin a section of a database, with something behind them, as its grammar has it.
+const SECTIONS: [&str; 27] = [
+    "CM_",
+    "BA_DEF_",
+    "BA_DEF_DEF_",
+    "BA_",
+    "BA_DEF_REL_",
+    "BA_REL_",
+    "BA_DEF_DEF_REL_",
+    "BA_DEF_SGTYPE_",
+    "BA_SGTYPE_",
+    "VAL_",
+    "VAL_TABLE_",
+    "EV_",
+    "EV_DATA_",
+    "ENVVAR_DATA_",
+    "BO_TX_BU_",
+    "SIG_GROUP_",
+    "SIG_VALTYPE_",
+    "SIGTYPE_VALTYPE_",
+    "SG_MUL_VAL_",
+    "SIG_TYPE_REF_",
+    "SGTYPE_",
+    "SGTYPE_VAL_",
+    "BU_SG_REL_",
+    "BU_EV_REL_",
+    "BU_BO_REL_",
+    "CAT_DEF_",
+    "FILTER",
+];
+
 /// True if the first section of the bytes is one of a database, as its grammar has it: `VERSION "..."`, `NS_ :`, `BS_:`, `BU_:`,
-/// or `BO_ 256 Name: 8 Sender`. A table whose first column has such a name is none.
+/// `BO_ 256 Name: 8 Sender`, or `CM_ "..."` and the others that end with a semicolon. A table whose first column has such a name
+/// is none.
 pub fn is_database(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4000)]);
+    let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
     lines.next().is_some_and(|line| {
         let after = |section| line.strip_prefix(section).map(str::trim_start);
@@ -141,7 +174,11 @@ pub fn is_database(bytes: &[u8]) -> bool {
             let words: Vec<&str> = rest.split_whitespace().collect();
             words.first().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit())) && rest.contains(':')
         });
-        is_version || is_section || is_message
+        // A comment may go on for lines, so the semicolon need not be there.
+        let is_statement = line.split_once(' ').is_some_and(|(word, rest)| {
+            SECTIONS.contains(&word) && (rest.contains('"') || rest.trim_end().ends_with(';'))
+        });
+        is_version || is_section || is_message || is_statement
     })
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::format::Format;
+use crate::gzip::GzipError;
 use crate::recording::Recording;
 
 /// A place in the bytes of a recording.
@@ -46,6 +47,9 @@ pub enum Problem {
         /// How it begins.
         found: String,
     },
+    /// Packed with gzip, and not to be unpacked.
+    #[error("{0}")]
+    Packed(GzipError),
     /// Something else than the format wants.
     #[error("{format}, {place}: {expected} was expected, found `{found}`; {help}")]
     Malformed {

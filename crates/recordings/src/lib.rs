@@ -5,6 +5,7 @@
 //!
 //! The types that matter are [`Recording`], which every format is read into, and [`ReadError`], which says where reading
 //! stopped, what was expected, what to do, and keeps what was read before. [`read`] tells the format from the bytes.
+//! [`content`] says what a file is that is no recording. [`unpacked`] opens gzip, which [`read`] does by itself.
 //! [`CaptureReader`] reads the packets of a pcap or pcapng of any link, for whoever looks for something else than CAN.
 //!
 //! ```
@@ -25,9 +26,11 @@ mod bytes;
 mod candump;
 mod capture;
 mod collector;
+pub mod content;
 mod dbc;
 mod error;
 mod format;
+mod gzip;
 mod mf4;
 mod pcap;
 mod recording;
@@ -45,17 +48,25 @@ pub use dbc::{
 };
 pub use error::{Place, Problem, ReadError};
 pub use format::Format;
+pub use gzip::{GzipError, UNPACKED_LEN_MAX, is_gzip, unpacked, unpacked_within};
 pub use pcap::{is_can_capture, write_pcap};
 pub use recording::{RecordedError, RecordedFrame, Recording, Warning};
 pub use statistics::{IdentifierStatistics, LoadError, LoadSample, WINDOWS_MAX, bus_load, identifiers};
 
 use collector::{Collector, shortened};
 
-/// Reads a recording in any of the formats of [`Format`].
+/// Reads a recording in any of the formats of [`Format`], packed with gzip or not.
 ///
 /// # Errors
 /// [`ReadError`], with what was read before the place it names.
 pub fn read(bytes: &[u8]) -> Result<Recording, ReadError> {
+    let bytes = &match unpacked(bytes) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let read = Box::new(Collector::new(Format::CandumpLog).finish());
+            return Err(ReadError { problem: Problem::Packed(error), read });
+        }
+    }[..];
     let Some(format) = Format::detect(bytes) else {
         let found = String::from_utf8_lossy(&bytes[..bytes.len().min(100)]);
         let found = shortened(found.lines().next().unwrap_or(""));

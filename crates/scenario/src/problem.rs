@@ -165,6 +165,8 @@ codes! {
     ImportRecording = "import::recording",
     /// A database of CAN messages that cannot be read.
     ImportDatabase = "import::database",
+    /// What is to be imported is nothing that is read.
+    ImportFormat = "import::format",
 }
 
 impl fmt::Display for Code {

@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod fleet;
+pub(crate) mod foreign;
 pub(crate) mod middleware;
 pub(crate) mod report;
 pub(crate) mod run;

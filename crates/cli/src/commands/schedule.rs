@@ -7,6 +7,7 @@ use chronoseal_console::{Printer, Status, Trouble, files};
 use std::path::{Path, PathBuf};
 
 use chronoseal_core::Duration;
+use chronoseal_recordings::content::Purpose;
 use chronoseal_schedule::exchange::qcw::{self, Place};
 use chronoseal_schedule::exchange::{scenario, tsnkit};
 use chronoseal_schedule::gates::{GateList, SCHEDULED_CLASS};
@@ -15,6 +16,7 @@ use chronoseal_schedule::replay::{PortLists, Told, Violation, replay};
 use chronoseal_schedule::{Fault, Network, Options, Problem, Schedule as Plan, Security, Stream, synthesize};
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::foreign;
 use chronoseal_console::input::path_and_value;
 
 /// The queue of scheduled frames in tsnkit's tables, which its own methods use.
@@ -184,8 +186,9 @@ fn read(inputs: &Inputs) -> Result<(Network, Vec<Stream>), Trouble> {
             "error: there is nothing to schedule\nhelp: give --network and --streams with tables of tsnkit, or to `make` a scenario".into(),
         ));
     };
-    let network = tsnkit::read_network(&network.display().to_string(), &files::read(network)?)?;
-    let mut streams = tsnkit::read_streams(&streams.display().to_string(), &files::read(streams)?, &network)?;
+    let network = tsnkit::read_network(&network.display().to_string(), &foreign::read(network, Purpose::Network)?)?;
+    let (name, bytes) = (streams.display().to_string(), foreign::read(streams, Purpose::Streams)?);
+    let mut streams = tsnkit::read_streams(&name, &bytes, &network)?;
     let per_hop = processor_time("--per-hop", inputs.per_hop)?;
     let security = Security { bytes: inputs.tag, per_hop, ..Security::default() };
     streams.iter_mut().for_each(|stream| stream.security = security);
@@ -302,7 +305,7 @@ fn replay_files(options: &Replay, printer: &Printer) -> Result<Status, Trouble> 
     let (mut told, mut lists): (Vec<Told>, PortLists) =
         tsnkit::read_schedule(&network, &streams, files, queues, CYCLES)?;
     if let Some(path) = &options.gates {
-        let (name, bytes) = file(path)?;
+        let (name, bytes) = (path.display().to_string(), foreign::read(path, Purpose::Gates)?);
         let read = qcw::read(&name, &bytes, &network)?.into_iter();
         lists = read.map(|list| (list.link, vec![(Duration::ZERO, list)])).collect();
         // They are lists for one traffic class, whatever the queues of tsnkit's tables are called.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use chronoseal_recordings::content::{Purpose, expect};
 use chronoseal_recordings::{CaptureItem, CaptureReader, CapturedPacket, Format as Recorded};
 use chronoseal_v2x::coer::{DecodeError, Rules};
 use chronoseal_v2x::lint::{
@@ -15,6 +16,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::fleet::{self, Fleet};
+use super::foreign;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -80,9 +82,13 @@ pub(crate) fn run(options: &V2x, printer: &Printer) -> Result<Status, Trouble> {
     let (mut unread, mut read) = (Vec::new(), Vec::new());
     for file in files {
         // One that cannot be read says so, and the others are looked at.
-        match std::fs::read(file) {
+        let bytes = match std::fs::read(file) {
+            Ok(bytes) => foreign::unpacked(file, bytes),
+            Err(error) => Err(Trouble(format!("error: cannot read {}: {error}", file.display()))),
+        };
+        match bytes {
             Ok(bytes) => read.push((file, bytes)),
-            Err(error) => unread.push(format!("error: cannot read {}: {error}", file.display())),
+            Err(Trouble(reason)) => unread.push(reason),
         }
     }
     // What one file was signed with may be in another one.
@@ -163,6 +169,8 @@ fn examine_file(
             examine_capture(file, capture, known, all, printer)
         }
         _ => {
+            expect(bytes, Purpose::Credentials)
+                .map_err(|error| Trouble(format!("error: {}: {error}", file.display())))?;
             let result = lint_among(bytes, now(), known);
             let result = result.map_err(|error| format!("neither a certificate nor a message: {error}"));
             all.push(Examined { name: file.display().to_string(), result });

@@ -77,7 +77,11 @@ fn bad_input_is_named_with_its_place() {
     bench.write("town.xml", trace().replacen("speed=\"20\"", "speed=\"fast\"", 3));
     bench.write("route.xml", "<routes>\n</routes>\n");
     bench.say(&["v2x", "fleet", "--fcd", "town.xml"]).assert_refused(&["town.xml:3:", "speed", "fast"]);
-    bench.say(&["v2x", "fleet", "--fcd", "route.xml"]).assert_refused(&["route.xml:1:", "<routes>", "--fcd-output"]);
+    bench.say(&["v2x", "fleet", "--fcd", "route.xml"]).assert_refused(&[
+        "route.xml: ",
+        "network or demand of SUMO",
+        "--fcd-output",
+    ]);
     bench.say(&["v2x", "fleet", "--fcd", "nowhere.xml"]).assert_refused(&["nowhere.xml"]);
     bench.say(&["v2x", "fleet", "--policy", "silence"]).assert_refused(&["silence", "segments", "together"]);
     bench.say(&["v2x", "fleet", "--policy", "mix-zone"]).assert_refused(&["--zone"]);
@@ -85,4 +89,19 @@ fn bad_input_is_named_with_its_place() {
     bench.say(&["v2x", "fleet", "--heard", "0"]).assert_refused(&["1..=100"]);
     bench.say(&["v2x", "fleet", "--length", "10", "--runs", "1"]).assert_refused(&["length", "from 100m to 100km"]);
     bench.say(&["v2x", "fleet", "--fcd", "town.xml", "--flow", "900"]).assert_refused(&["cannot be used with"]);
+}
+
+#[test]
+fn a_trace_in_degrees_is_refused_with_the_place_and_read_with_it_packed_or_not() {
+    let bench = Bench::new();
+    let step = |k: i32| {
+        let x = 13.33 + f64::from(k) * 15.0 / 67_800.0;
+        format!(
+            "<timestep time=\"{k}\"><vehicle id=\"a\" x=\"{x:.6}\" y=\"52.5\" angle=\"90\" speed=\"15\"/></timestep>"
+        )
+    };
+    bench.write("town.xml", format!("<fcd-export>{}</fcd-export>", (0..20).map(step).collect::<String>()));
+    let fleet = ["v2x", "fleet", "--fcd", "town.xml", "--policy", "silent", "--runs", "1"];
+    bench.say(&fleet).assert_refused(&["town.xml:1:", "longitude and latitude, no metres", "`--geo 52.5000,13.33"]);
+    bench.say(&[&fleet[..], &["--geo", "52.5,13.33"]].concat()).assert_code(0);
 }

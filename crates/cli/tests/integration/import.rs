@@ -68,8 +68,30 @@ fn damaged_tables_and_captures_are_refused() {
         "no scenario was made",
     ]);
     bench.write("streams.csv", "");
-    bench.say(&["scenario", "from", "streams.csv"]).assert_refused(&["import::csv"]);
+    bench.say(&["scenario", "from", "streams.csv"]).assert_refused(&["import::format", "the file is empty"]);
     bench.write("capture.pcapng", b"\x0a\x0d\x0d\x0a\xff\xff\xff\xff\x00");
     bench.say(&["scenario", "from", "capture.pcapng"]).assert_refused(&["import::capture"]);
     bench.say(&["scenario", "from", "nowhere.csv"]).assert_refused(&["nowhere.csv", "help:"]);
+}
+
+#[test]
+fn what_is_nothing_that_is_read_is_named_by_every_command() {
+    let bench = Bench::new();
+    bench.write("system.xml", "<?xml version=\"1.0\"?>\n<AUTOSAR xmlns=\"http://autosar.org/schema/r4.0\"/>\n");
+    bench.write("town.xml", "<fcd-export>\n</fcd-export>\n");
+    bench.write("gates.yaml", "- ? \"/ietf-interfaces:interfaces/interface[name='1']\"\n  : gate-enabled: true\n");
+    bench.write("topo.csv", "link,q_num,rate,t_proc,t_prop\n\"(0, 1)\",8,1,2000,0\n");
+    let arxml = ["AUTOSAR system description (ARXML), which is not read", "canconvert", "read here:"];
+    bench.say(&["scenario", "from", "system.xml"]).assert_refused(&arxml);
+    bench.say(&["v2x", "fleet", "--fcd", "system.xml"]).assert_refused(&arxml[..2]);
+    bench.say(&["v2x", "lint", "system.xml"]).assert_refused(&arxml[..2]);
+    bench
+        .say(&["schedule", "replay", "--network", "system.xml", "--streams", "x", "--from", "."])
+        .assert_refused(&arxml[..2]);
+    bench.say(&["scenario", "from", "town.xml"]).assert_refused(&["a trace of SUMO", "v2x fleet --fcd FILE"]);
+    bench
+        .say(&["schedule", "replay", "--network", "topo.csv", "--streams", "gates.yaml", "--from", "."])
+        .assert_refused(&["CORECONF data in YAML", "RFC 7951"]);
+    bench.write("cut.gz", [0x1f, 0x8b, 8, 0, 0]);
+    bench.say(&["scenario", "from", "cut.gz"]).assert_refused(&["cut off", "gzip -t"]);
 }

@@ -3,8 +3,8 @@ use chronoseal_recordings::{Database, DatabaseError, is_database, read_dbc};
 use chronoseal_wire::can::CanId;
 
 /// cantools, MIT: see data/SOURCES.md.
-const VEHICLE: &[u8] = include_bytes!("../fixtures/cantools_vehicle.dbc");
-const ABS: &[u8] = include_bytes!("../fixtures/cantools_abs.dbc");
+pub(super) const VEHICLE: &[u8] = include_bytes!("../fixtures/cantools_vehicle.dbc");
+pub(super) const ABS: &[u8] = include_bytes!("../fixtures/cantools_abs.dbc");
 
 fn good(bytes: &[u8]) -> Database {
     read_dbc(bytes).unwrap_or_else(|error| panic!("{error}"))
@@ -134,11 +134,23 @@ fn a_table_or_a_log_is_no_database() {
         "NS_name;from;to\n",
         "BU_;from\n",
         "BO_ name;from\n",
+        "CM_,name,from\n",
+        "CM_ name from\n",
+        "VAL_;name;from\n",
         "",
     ] {
         assert!(!is_database(text.as_bytes()), "{text}");
     }
-    for text in ["VERSION \"\"\n", "NS_ :\n", "BS_:\n", "BU_: A B\n", "\n// a remark\nBO_ 256 Speed: 8 Engine\n"] {
+    for text in [
+        "VERSION \"\"\n",
+        "NS_ :\n",
+        "BS_:\n",
+        "BU_: A B\n",
+        "\n// a remark\nBO_ 256 Speed: 8 Engine\n",
+        "CM_ \"said first\";\n",
+        "CM_ BO_ 256 \"begun\nand ended\";",
+        "\u{feff}BA_DEF_ BO_ \"GenMsgCycleTime\" INT 0 1000;\n",
+    ] {
         assert!(is_database(text.as_bytes()), "{text}");
     }
     assert!(is_database(VEHICLE) && is_database(ABS));

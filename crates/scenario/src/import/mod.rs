@@ -8,31 +8,49 @@ mod capture;
 mod rows;
 mod table;
 
+use std::borrow::Cow;
+
 use chronoseal_core::Duration;
+use chronoseal_recordings::content::NotRead;
 
 use crate::limits::{CLUSTER_CYCLE_MAX, HEADER_LEN, SLOTS_MAX};
 use crate::load::{NoFiles, load};
-use crate::problem::Problems;
+use crate::problem::{Code, Problem, Problems};
 
 pub use can::{Database, from_database, from_databases, from_recording};
 pub use capture::from_capture;
 pub use table::from_csv;
 
-/// A scenario from whatever the bytes are: a recording of a CAN bus, its database, a capture of Ethernet, or else a table
-/// of streams.
+/// A scenario from whatever the bytes are, packed with gzip or not: a recording of a CAN bus, its database, a capture of
+/// Ethernet, or a table of streams. What they are is told from their content alone.
 ///
 /// # Errors
-/// As of the function for that kind.
+/// As of the function for that kind; of anything else, what it seems to be and what is read.
 pub fn from_any(source_name: &str, bytes: &[u8]) -> Result<String, Problems> {
-    use chronoseal_recordings::Format;
+    use chronoseal_recordings::{Format, content};
+    let bytes = &*unpacked(source_name, bytes)?;
     match Format::detect(bytes) {
         Some(Format::Pcap | Format::Pcapng) if !chronoseal_recordings::is_can_capture(bytes) => {
             from_capture(source_name, bytes)
         }
         Some(_) => from_recording(source_name, bytes),
         None if chronoseal_recordings::is_database(bytes) => from_database(source_name, bytes),
-        None => from_csv(source_name, bytes),
+        None if content::is_stream_table(bytes) => from_csv(source_name, bytes),
+        None => Err(not_read(source_name, content::not_read(bytes, content::Purpose::Import))),
     }
+}
+
+/// What a file seems to be that is not read.
+fn not_read(source_name: &str, NotRead { message, help }: NotRead) -> Problems {
+    Problems::one(source_name, "", Problem::new(Code::ImportFormat, message).help(help))
+}
+
+/// What is in a file that may be packed with gzip.
+fn unpacked<'a>(source_name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, Problems> {
+    chronoseal_recordings::unpacked(bytes).map_err(|error| {
+        let problem = Problem::new(Code::ImportFormat, error.to_string());
+        Problems::one(source_name, "", problem.help("`gzip -t FILE` says whether it is whole"))
+    })
 }
 
 /// A comment at the beginning of an imported scenario that begins so says what of the file is not in it.
@@ -143,6 +161,7 @@ fn write(
 /// The file's name without folder and ending, in letters a scenario's name may have.
 fn plain_name(source_name: &str) -> String {
     let file = source_name.rsplit(['/', '\\']).next().unwrap_or(source_name);
+    let file = file.strip_suffix(".gz").unwrap_or(file);
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let plain: String = stem
         .chars()

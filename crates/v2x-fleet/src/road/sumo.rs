@@ -24,6 +24,11 @@ pub enum Coordinates {
 /// Most states of a trace, all vehicles together.
 pub const STATES_MAX: usize = 50_000_000;
 
+/// By so much metres and degrees are apart at least: a degree is some 111 km, and at a latitude of 89 degrees 2 km.
+const UNITS_APART: f64 = 1_000.0;
+/// Ways on which nothing can be told from speeds: all vehicles stand, or nearly `[m]`.
+const DRIVEN_M_MIN: f64 = 1.0;
+
 /// Why a text is no trace.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {kind}")]
@@ -82,6 +87,21 @@ pub enum TraceErrorKind {
     /// Larger than is read.
     #[error("more than {STATES_MAX} states")]
     TooLong,
+    /// Longitude and latitude, read as metres.
+    #[error(
+        "x and y of this trace are longitude and latitude, no metres: vehicles move by less than a thousandth of what \
+         their speeds say"
+    )]
+    Degrees {
+        /// The middle of the first vehicle's way, `LATITUDE,LONGITUDE` `[degree]`.
+        place: String,
+    },
+    /// Metres, read as longitude and latitude.
+    #[error(
+        "x and y of this trace are metres, no longitude and latitude: vehicles move more than a thousand times as far as \
+         their speeds say"
+    )]
+    Metres,
     /// No vehicle at all, or a single time.
     #[error("a trace needs at least two timesteps and a vehicle")]
     Empty,
@@ -115,7 +135,11 @@ pub fn read(text: &str, coordinates: Coordinates) -> Result<Trips, TraceError> {
             }
         }
     }
-    trace.finish().map_err(|kind| TraceError { line: line_of(text, text.len() as u64), kind })
+    trace.finish().map_err(|kind| {
+        // The trace as a whole has other units.
+        let whole = matches!(kind, Kind::Degrees { .. } | Kind::Metres);
+        TraceError { line: if whole { 1 } else { line_of(text, text.len() as u64) }, kind }
+    })
 }
 
 /// Line of a byte, past the blanks in front of an element.
@@ -238,6 +262,7 @@ impl Trace {
             return Err(Kind::Empty);
         };
         let step_s = self.step.as_secs_f64();
+        self.held_against_speeds(step_s)?;
         for trip in &mut self.trips {
             for index in 1..trip.states.len() {
                 let gained_m_s = trip.states[index].speed_m_s - trip.states[index - 1].speed_m_s;
@@ -245,6 +270,31 @@ impl Trace {
             }
         }
         Ok(Trips { trips: self.trips, step: self.step, ends_at: SimTime::ZERO + now })
+    }
+}
+
+impl Trace {
+    /// Refuses positions that have another unit than what they are read as: speeds are always in metres a second.
+    fn held_against_speeds(&self, step_s: f64) -> Result<(), Kind> {
+        let (mut moved_m, mut driven_m) = (0.0, 0.0);
+        for pair in self.trips.iter().flat_map(|trip| trip.states.windows(2)) {
+            let (x, y) = (pair[1].x_m - pair[0].x_m, pair[1].y_m - pair[0].y_m);
+            moved_m += libm::hypot(x, y);
+            driven_m += pair[1].speed_m_s * step_s;
+        }
+        if driven_m < DRIVEN_M_MIN {
+            return Ok(());
+        }
+        let states = self.trips.iter().flat_map(|trip| &trip.states);
+        match self.coordinates {
+            Coordinates::Plane if moved_m * UNITS_APART < driven_m => {
+                let is_place = states.clone().all(|state| state.x_m.abs() <= 180.0 && state.y_m.abs() <= 90.0);
+                let middle = self.trips[0].states.get(self.trips[0].states.len() / 2).filter(|_| is_place);
+                middle.map_or(Ok(()), |at| Err(Kind::Degrees { place: format!("{:.4},{:.4}", at.y_m, at.x_m) }))
+            }
+            Coordinates::Geographic(_) if moved_m > driven_m * UNITS_APART => Err(Kind::Metres),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -350,6 +400,31 @@ mod tests {
         let state = trips.trips[0].states()[0];
         assert!((state.x_m - 746.3).abs() < 0.5 && state.y_m.abs() < 1e-6, "{state:?}");
         assert_eq!(trips.step, Duration::from_ms(500));
+    }
+
+    #[test]
+    fn refuses_a_trace_in_another_unit_than_it_is_read_in() {
+        let trace = |step: f64| {
+            let at = |k: i32| {
+                format!(
+                    r#"<timestep time="{k}"><vehicle id="a" x="{:.6}" y="52.5" angle="90" speed="15"/></timestep>"#,
+                    13.33 + f64::from(k) * step
+                )
+            };
+            format!("<fcd-export>{}</fcd-export>", (0..5).map(at).collect::<String>())
+        };
+        let (degrees, metres) = (trace(15.0 / 67_800.0), trace(15.0));
+        let geographic = Coordinates::Geographic(Origin { latitude_deg: 52.5, longitude_deg: 13.33 });
+        let refused = |text: &str, coordinates| read(text, coordinates).map_err(|error| (error.line, error.kind));
+        assert_eq!(
+            refused(&degrees, Coordinates::Plane).unwrap_err(),
+            (1, Kind::Degrees { place: "52.5000,13.3304".into() })
+        );
+        assert_eq!(refused(&metres, geographic).unwrap_err(), (1, Kind::Metres));
+        assert!(read(&degrees, geographic).is_ok() && read(&metres, Coordinates::Plane).is_ok());
+        // Nobody moves: nothing contradicts the positions.
+        let still = degrees.replace("speed=\"15\"", "speed=\"0\"");
+        assert!(read(&still, Coordinates::Plane).is_ok());
     }
 
     fn refusal(change: impl Fn(&str) -> String) -> (usize, Kind) {

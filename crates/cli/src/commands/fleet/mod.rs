@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 
 use chronoseal_core::Duration;
 use chronoseal_plan::Radio;
+use chronoseal_recordings::content::Purpose;
 use chronoseal_report::html;
 use chronoseal_runner::drive_plan;
 use chronoseal_scenario::Scenario;
@@ -22,6 +23,7 @@ use chronoseal_v2x_fleet::road::sumo::{self, Coordinates};
 use chronoseal_v2x_fleet::simulation::WatchConfig;
 use clap::Args;
 
+use super::foreign;
 use text::{Common, Road};
 
 #[derive(Args, Debug)]
@@ -151,7 +153,7 @@ fn road(options: &Fleet) -> Result<Road, Trouble> {
         });
     };
     let failed = |error: &dyn std::fmt::Display| Trouble(format!("error: cannot read {}: {error}", path.display()));
-    let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
+    let bytes = foreign::read(path, Purpose::Trace)?;
     let text = std::str::from_utf8(&bytes).map_err(|error| failed(&error))?;
     let coordinates = options.geo.map_or(Coordinates::Plane, |[latitude_deg, longitude_deg]| {
         Coordinates::Geographic(Origin { latitude_deg, longitude_deg })
@@ -162,8 +164,12 @@ fn road(options: &Fleet) -> Result<Road, Trouble> {
 }
 
 fn bad_trace(path: &Path, error: &sumo::TraceError) -> Trouble {
-    let help =
-        "a trace is what `sumo --fcd-output FILE` writes; with `--fcd-output.geo` say `--geo LATITUDE,LONGITUDE`";
+    let help = match &error.kind {
+        sumo::TraceErrorKind::Degrees { place } => format!("say where they drive: `--geo {place}`"),
+        sumo::TraceErrorKind::Metres => "leave `--geo` out".into(),
+        _ => "a trace is what `sumo --fcd-output FILE` writes; with `--fcd-output.geo` say `--geo LATITUDE,LONGITUDE`"
+            .to_owned(),
+    };
     Trouble(format!("error: {}:{}: {}\nhelp: {help}", path.display(), error.line, error.kind))
 }
 

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_recordings::DatabaseMessage;
+use chronoseal_recordings::content::{Purpose, expect};
 use chronoseal_wire::can::{CanId, FrameKind};
 
 use super::routes::{Carried, Route};
 use super::{LISTENER, REST_OF_BUS, database, node_name, routes, table};
-use crate::import::{plain_name, warning_line};
+use crate::import::{not_read, plain_name, unpacked, warning_line};
 use crate::kinds::KINDS;
 use crate::limits::{CLUSTER_CYCLE_MAX, NAME_LEN_MAX, PERIOD_MIN, SEGMENTS_MAX};
 use crate::load::{NoFiles, load};
@@ -56,7 +57,9 @@ struct Frame {
 pub fn from_databases(databases: &[Database<'_>], routes_name: &str, routes_bytes: &[u8]) -> Result<String, Problems> {
     let buses = buses(databases)?;
     let names: Vec<&str> = buses.iter().map(|bus| bus.name.as_str()).collect();
-    let text = utf8(routes_name, routes_bytes)?;
+    let routes_bytes = unpacked(routes_name, routes_bytes)?;
+    expect(&routes_bytes, Purpose::Routes).map_err(|error| not_read(routes_name, error))?;
+    let text = utf8(routes_name, &routes_bytes)?;
     let mut problems = Problems::new(routes_name, &text);
     let routes = routes::read(&text, &names, &mut problems)?;
     let of_bus = |bus: usize| buses[bus].messages.iter().map(|message| message.name.clone()).collect();
@@ -84,7 +87,9 @@ fn buses(databases: &[Database<'_>]) -> Result<Vec<Bus>, Problems> {
         if buses.iter().any(|bus| bus.name == name) {
             return fail(format!("two databases are of a bus `{name}`"), "name each file after its bus");
         }
-        let read = database::read(source_name, bytes)?;
+        let bytes = unpacked(source_name, bytes)?;
+        expect(&bytes, Purpose::Import).map_err(|error| not_read(source_name, error))?;
+        let read = database::read(source_name, &bytes)?;
         let nodes = read.nodes.iter().filter_map(|node| node_name(node)).collect();
         let warnings = database::misnumbered(&read).map(|warning| format!("{source_name}, {warning}")).collect();
         buses.push(Bus { name, messages: read.messages, nodes, warnings });

@@ -1,9 +1,11 @@
 //! Who drives on the road of a radio segment.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use chronoseal_core::{Duration, Flow, Length, Percent, SimTime, Speed};
 use chronoseal_media::radio::Position;
+use chronoseal_recordings::GzipError;
 use chronoseal_v2x_fleet::road::highway::{Highway, STEP};
 use chronoseal_v2x_fleet::road::sumo::{self, Coordinates};
 use chronoseal_v2x_fleet::road::{Origin, State, Trips};
@@ -125,14 +127,20 @@ fn trace(
     coordinates: Coordinates,
     context: &mut Context<'_>,
 ) -> Trips {
-    let (message, label, help) = match request.files.read(path) {
+    let unpacked = |bytes: Vec<u8>| match chronoseal_recordings::unpacked_within(&bytes, RECORDING_LEN_MAX)? {
+        Cow::Borrowed(_) => Ok(bytes),
+        Cow::Owned(unpacked) => Ok::<_, GzipError>(unpacked),
+    };
+    let read = request.files.read(path).map(unpacked);
+    let (message, label, help) = match read {
         Err(why) => (format!("{path}: {why}"), "cannot be read", "name a file beside the scenario".to_owned()),
-        Ok(bytes) if bytes.len() > RECORDING_LEN_MAX => (
+        Ok(Err(error)) => (format!("{path}: {error}"), "cannot be unpacked", "name a trace that is whole".to_owned()),
+        Ok(Ok(bytes)) if bytes.len() > RECORDING_LEN_MAX => (
             format!("{path} has {} bytes; at most {RECORDING_LEN_MAX} are read", bytes.len()),
             "too long",
             "record a shorter time, or in longer steps".to_owned(),
         ),
-        Ok(bytes) => match std::str::from_utf8(&bytes).map(|text| sumo::read(text, coordinates)) {
+        Ok(Ok(bytes)) => match std::str::from_utf8(&bytes).map(|text| sumo::read(text, coordinates)) {
             Ok(Ok(trips)) => return trips,
             Ok(Err(error)) => (
                 format!("{path}:{}: {}", error.line, error.kind),
