@@ -22,7 +22,7 @@ pub(crate) fn read(bytes: &[u8], to: &mut Collector) -> Result<(), Problem> {
         if line.is_open && outcome.is_err() {
             return Err(to.truncated(line.place, "a frame"));
         }
-        outcome?;
+        to.spare(outcome)?;
     }
     Ok(())
 }

@@ -90,7 +90,8 @@ pub(crate) fn read(bytes: &[u8], to: &mut Collector) -> Result<(), Problem> {
             let used = objects(&stream, place, to)?;
             stream.drain(..used);
         } else {
-            take(&head, object, place, to)?;
+            let outcome = take(&head, object, place, to);
+            to.spare(outcome)?;
         }
         at += head.len;
     }
@@ -135,7 +136,8 @@ fn objects(stream: &[u8], place: Place, to: &mut Collector) -> Result<usize, Pro
             return Err(to.malformed(place, "an object of 16 bytes or more", head.len, HELP));
         }
         let Some(object) = stream.get(at..at.saturating_add(head.len)) else { return Ok(at) };
-        take(&head, object, place, to)?;
+        let outcome = take(&head, object, place, to);
+        to.spare(outcome)?;
         at += head.len;
     }
 }
@@ -177,6 +179,11 @@ fn take(head: &Head, object: &[u8], place: Place, to: &mut Collector) -> Result<
     to.push(place, at_ns, channel, frame)
 }
 
+/// Of the data of a frame what the object has: some recorders write fewer bytes than they say.
+fn kept(data: &[u8], valid_len: u8) -> &[u8] {
+    &data[..data.len().min(valid_len.into()).min(64)]
+}
+
 /// An object's time since the start of the measurement `[ns]`.
 fn time_ns(object: &[u8]) -> Option<u64> {
     let flags = u32_at(object, BASE_LEN)?;
@@ -209,7 +216,7 @@ impl<'a> Message<'a> {
             (false, true) => FrameKind::Remote,
             (false, false) => FrameKind::Classical,
         };
-        Some(Self { id: u32_at(body, 4)?, dlc, kind, data: body.get(20..84)?.get(..usize::from(valid_len))? })
+        Some(Self { id: u32_at(body, 4)?, dlc, kind, data: kept(body.get(20..)?, valid_len) })
     }
 
     fn fd_64(body: &'a [u8]) -> Option<Self> {
@@ -220,7 +227,7 @@ impl<'a> Message<'a> {
             (false, true) => FrameKind::Remote,
             (false, false) => FrameKind::Classical,
         };
-        let data = if kind.is_remote() { &[] } else { body.get(40..)?.get(..usize::from(valid_len))? };
+        let data = if kind.is_remote() { &[] } else { kept(body.get(40..)?, valid_len) };
         Some(Self { id: u32_at(body, 4)?, dlc, kind, data })
     }
 

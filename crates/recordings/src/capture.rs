@@ -17,6 +17,10 @@ use crate::format::Format;
 
 /// `LINKTYPE_ETHERNET` of <https://www.tcpdump.org/linktypes.html>.
 pub const LINKTYPE_ETHERNET: u32 = 1;
+/// `LINKTYPE_LINUX_SLL`, of all interfaces at once.
+pub const LINKTYPE_LINUX_SLL: u32 = 113;
+/// `LINKTYPE_LINUX_SLL2`, which says the interface.
+pub const LINKTYPE_LINUX_SLL2: u32 = 276;
 /// `LINKTYPE_CAN_SOCKETCAN`.
 pub const LINKTYPE_CAN_SOCKETCAN: u32 = 227;
 

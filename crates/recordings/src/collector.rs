@@ -27,6 +27,8 @@ pub(crate) struct Collector {
     errors: Vec<RecordedError>,
     left_out: BTreeMap<&'static str, (u64, Place)>,
     missing: Vec<&'static str>,
+    /// Entries that are damaged, and what is wrong with the first.
+    damaged: Option<(u64, Problem)>,
 }
 
 impl Collector {
@@ -38,6 +40,7 @@ impl Collector {
             errors: Vec::new(),
             left_out: BTreeMap::new(),
             missing: Vec::new(),
+            damaged: None,
         }
     }
 
@@ -104,6 +107,23 @@ impl Collector {
         self.left_out.entry(what).or_insert((0, place)).0 += 1;
     }
 
+    /// Counts an entry that is damaged, in a format whose entries stand for themselves. Anything else goes on as it is.
+    pub(crate) fn spare(&mut self, outcome: Result<(), Problem>) -> Result<(), Problem> {
+        match outcome {
+            Err(problem @ Problem::Malformed { .. }) => {
+                self.damaged.get_or_insert((0, problem)).0 += 1;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// What is wrong with the first damaged entry, if there are more of them than of sound ones.
+    pub(crate) fn too_damaged(&self) -> Option<Problem> {
+        let (count, problem) = self.damaged.as_ref()?;
+        (*count > (self.frames.len() + self.errors.len()) as u64).then(|| problem.clone())
+    }
+
     /// Notes, once, what the format does not say.
     pub(crate) fn miss(&mut self, what: &'static str) {
         if !self.missing.contains(&what) {
@@ -135,9 +155,10 @@ impl Collector {
 
     /// The recording: times from the first frame, in order.
     pub(crate) fn finish(self) -> Recording {
-        let Self { format, channels, mut frames, mut errors, left_out, missing } = self;
+        let Self { format, channels, mut frames, mut errors, left_out, missing, damaged } = self;
         let mut warnings: Vec<Warning> =
             left_out.into_iter().map(|(what, (count, first))| Warning::LeftOut { what, count, first }).collect();
+        warnings.extend(damaged.map(|(count, first)| Warning::Damaged { count, first: Box::new(first) }));
         warnings.extend(missing.into_iter().map(Warning::Missing));
         let (mut latest, mut count, mut back_ns) = (0, 0, 0);
         for frame in &frames {

@@ -41,10 +41,12 @@ mod trc;
 pub use candump::write_candump;
 pub use capture::{
     CaptureInterface, CaptureItem, CaptureReader, CapturedPacket, LINKTYPE_CAN_SOCKETCAN, LINKTYPE_ETHERNET,
+    LINKTYPE_LINUX_SLL, LINKTYPE_LINUX_SLL2,
 };
 pub use collector::{FRAMES_MAX, LENGTH_NS_MAX};
 pub use dbc::{
-    DATABASE_LEN_MAX, Database, DatabaseError, DatabaseMessage, DatabaseSignal, Misnumbered, is_database, read_dbc,
+    DATABASE_LEN_MAX, Database, DatabaseError, DatabaseMessage, DatabaseSignal, Misnumbered, TRANSPORTED_LEN_MAX,
+    is_database, read_dbc,
 };
 pub use error::{Place, Problem, ReadError};
 pub use format::Format;
@@ -84,6 +86,7 @@ pub fn read(bytes: &[u8]) -> Result<Recording, ReadError> {
         Format::Blf => blf::read(bytes, &mut collector),
         Format::Mf4 => mf4::read(bytes, &mut collector),
     };
+    let outcome = outcome.and_then(|()| collector.too_damaged().map_or(Ok(()), Err));
     let read = collector.finish();
     match outcome {
         Ok(()) => Ok(read),

@@ -2,7 +2,7 @@
 
 use chronoseal_wire::can::CanFrame;
 
-use crate::error::Place;
+use crate::error::{Place, Problem};
 use crate::format::Format;
 
 /// Frames of one recording, in the order of their times.
@@ -71,6 +71,14 @@ pub enum Warning {
         count: u64,
         /// Where the first is.
         first: Place,
+    },
+    /// Entries that are damaged in a format whose entries stand for themselves.
+    #[error("{count} entries are damaged and were left out; the first: {first}")]
+    Damaged {
+        /// How many.
+        count: u64,
+        /// What is wrong with the first.
+        first: Box<Problem>,
     },
     /// Times that run backwards; the frames are sorted.
     #[error("{count} frames were recorded out of order, by up to {back_ns} ns, and are sorted by time")]

@@ -53,6 +53,11 @@ fn frame(text: &str, place: Place, to: &mut Collector) -> Result<(), Problem> {
     }
     let channel = to.channel(interface, place)?;
     let Some((id_text, data_text)) = frame.split_once('#') else { return wrong(to, "identifier#data", frame) };
+    // `05123#81:00:12345678#112233`: flags, type and acceptance field.
+    if data_text.split('#').next().is_some_and(|fields| fields.split(':').count() == 3) {
+        to.leave_out("CAN XL frames, which are not read", place);
+        return Ok(());
+    }
     let raw = hex_number(id_text).filter(|_| matches!(id_text.len(), 3 | 8));
     let Some(raw) = raw else { return wrong(to, "an identifier of 3 or 8 hexadecimal digits", id_text) };
     if id_text.len() == 8 && raw & ERROR_FLAG != 0 {

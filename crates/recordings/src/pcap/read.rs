@@ -3,14 +3,14 @@
 use chronoseal_wire::can::{CanFrame, layout};
 
 use super::{ERROR_FLAG, ERROR_MASK};
-use crate::capture::{CaptureItem, CaptureReader, LINKTYPE_CAN_SOCKETCAN};
+use crate::capture::{CaptureItem, CaptureReader, LINKTYPE_CAN_SOCKETCAN, LINKTYPE_LINUX_SLL, LINKTYPE_LINUX_SLL2};
 use crate::collector::Collector;
 use crate::error::{Place, Problem};
 use crate::format::Format;
 use crate::recording::RecordedError;
 
 const HELP: &str = "capture a CAN interface, as `tcpdump -i can0 -w FILE` or `dumpcap -i can0` do";
-const NOT_CAN: &str = "packets of other link types than 227";
+const NOT_CAN: &str = "packets that are no CAN frames";
 /// Identifier word, length, flags, two more bytes.
 const HEADER_LEN: usize = 8;
 /// `CAN_RTR_FLAG` in the identifier word: a length and no data.
@@ -18,39 +18,75 @@ const REMOTE_FLAG: u32 = 0x4000_0000;
 /// `CANFD_FDF` in the flags.
 const FDF_FLAG: u8 = 0x04;
 
-/// True if the bytes are a pcap with link type 227, or a pcapng in which an interface has it.
+/// Flag of a CAN XL frame, where the others have their length.
+const XL_FLAG: u8 = 0x80;
+/// `ETH_P_CAN` and `ETH_P_CANFD`, the protocols of frames captured on all interfaces at once.
+const COOKED_CAN: [u16; 2] = [0x000c, 0x000d];
+
+/// True if the bytes are a capture with an interface of link type 227, or with CAN frames among those of all interfaces.
 pub fn is_can_capture(bytes: &[u8]) -> bool {
     CaptureReader::new(bytes).is_ok_and(|capture| {
-        capture.map_while(Result::ok).any(
-            |item| matches!(item, CaptureItem::Interface(interface) if interface.link_type == LINKTYPE_CAN_SOCKETCAN),
-        )
+        capture.map_while(Result::ok).any(|item| match item {
+            CaptureItem::Interface(interface) => interface.link_type == LINKTYPE_CAN_SOCKETCAN,
+            CaptureItem::Packet(packet) => cooked(packet.link_type, &packet.data).is_some(),
+        })
     })
+}
+
+/// The frame in a packet captured on all interfaces, with the number of its interface if that is told. `None` for all but CAN.
+///
+/// Behind these headers the identifier is as the host had it, low byte first on all that have a CAN today, while a capture of
+/// one interface has it high byte first. Wireshark reads them so, too.
+fn cooked(link_type: u32, data: &[u8]) -> Option<(Option<u32>, Vec<u8>)> {
+    let (protocol_at, frame_at) = match link_type {
+        LINKTYPE_LINUX_SLL => (14, 16),
+        LINKTYPE_LINUX_SLL2 => (0, 20),
+        _ => return None,
+    };
+    let protocol = u16::from_be_bytes(*data.get(protocol_at..)?.first_chunk()?);
+    let interface = data.get(4..8).filter(|_| link_type == LINKTYPE_LINUX_SLL2);
+    let interface = interface.and_then(|number| number.first_chunk().copied()).map(u32::from_be_bytes);
+    let mut frame = data.get(frame_at..)?.to_vec();
+    frame.get_mut(..4)?.reverse();
+    COOKED_CAN.contains(&protocol).then_some((interface, frame))
 }
 
 pub(crate) fn read(bytes: &[u8], to: &mut Collector) -> Result<(), Problem> {
     let capture = CaptureReader::new(bytes)?;
     let is_pcap = capture.format() == Format::Pcap;
-    // Number of the channel of each interface; `None` if it is no CAN.
-    let mut channels: Vec<Option<u16>> = Vec::new();
+    // Name and number of the channel of each interface; no number if it is no CAN.
+    let mut channels: Vec<(String, Option<u16>)> = Vec::new();
+    let mut is_found = false;
     for item in capture {
         match item? {
             CaptureItem::Interface(interface) => {
                 let is_can = interface.link_type == LINKTYPE_CAN_SOCKETCAN;
-                if is_pcap && !is_can {
+                let is_cooked = matches!(interface.link_type, LINKTYPE_LINUX_SLL | LINKTYPE_LINUX_SLL2);
+                if is_pcap && !is_can && !is_cooked {
                     let what = format_args!("link type {}", interface.link_type);
                     return Err(to.unsupported(interface.place, what, HELP));
                 }
                 let name = interface.name.unwrap_or_else(|| channels.len().to_string());
-                channels.push(if is_can { Some(to.channel(&name, interface.place)?) } else { None });
+                let channel = if is_can { Some(to.channel(&name, interface.place)?) } else { None };
+                is_found |= is_can;
+                channels.push((name, channel));
             }
-            CaptureItem::Packet(packet) => match (channels[packet.interface], packet.at_ns) {
+            CaptureItem::Packet(packet) => match (&channels[packet.interface], packet.at_ns) {
                 (_, None) => to.leave_out("packets without a time", packet.place),
-                (None, Some(_)) => to.leave_out(NOT_CAN, packet.place),
-                (Some(channel), Some(at_ns)) => take(packet.place, at_ns, channel, &packet.data, to)?,
+                ((_, Some(channel)), Some(at_ns)) => take(packet.place, at_ns, *channel, &packet.data, to)?,
+                ((name, None), Some(at_ns)) => match cooked(packet.link_type, &packet.data) {
+                    None => to.leave_out(NOT_CAN, packet.place),
+                    Some((interface, frame)) => {
+                        let name = interface.map_or(name.clone(), |number| format!("if{number}"));
+                        let channel = to.channel(&name, packet.place)?;
+                        is_found = true;
+                        take(packet.place, at_ns, channel, &frame, to)?;
+                    }
+                },
             },
         }
     }
-    if !channels.iter().any(Option::is_some) {
+    if !is_found {
         return Err(to.unsupported(Place::Byte(0), "a capture without an interface of link type 227", HELP));
     }
     Ok(())
@@ -61,6 +97,10 @@ fn take(place: Place, at_ns: u64, channel: u16, packet: &[u8], to: &mut Collecto
     let wrong = |to: &Collector, found: &dyn std::fmt::Display| {
         Err(to.malformed(place, "a packet with a CAN frame", found, "another kind of packet may be in the capture"))
     };
+    if packet.get(4).is_some_and(|flags| flags & XL_FLAG != 0) {
+        to.leave_out("CAN XL frames, which are not read", place);
+        return Ok(());
+    }
     if packet.len() < HEADER_LEN || packet.len() > layout::FD_LEN {
         return wrong(to, &format_args!("{} bytes", packet.len()));
     }

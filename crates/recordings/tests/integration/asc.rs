@@ -64,7 +64,7 @@ fn decimal_numbers_and_relative_times_are_read() {
 }
 
 #[test]
-fn a_broken_line_is_named() {
+fn a_broken_line_costs_itself_and_is_named() {
     for (line, expected) in [
         (" 1.0 1 800 Rx d 1 00", "an identifier of 11 bits"),
         (" 1.0 1 20000000x Rx d 1 00", "an identifier of 11 bits"),
@@ -78,9 +78,16 @@ fn a_broken_line_is_named() {
         (" 1.0 CANFD 1 Rx 123 name other 0 1 1 01", "bit rate switch"),
         (" 1.0 CANFD 1 Rx 123 1 0 9", "a data length"),
     ] {
-        let error = refused(format!("base hex  timestamps absolute\n 0.5 1 123 Rx d 1 00\n{line}\n"));
-        assert!(error.to_string().contains("line 3") && error.to_string().contains(expected), "{line}: {error}");
-        assert_eq!(error.read.frames.len(), 1);
+        let recording =
+            good(format!("base hex  timestamps absolute\n 0.5 1 123 Rx d 1 00\n{line}\n 2.5 1 123 Rx d 1 01\n"));
+        assert_eq!(lines(&recording), ["0 1 123#00", "2000000000 1 123#01"]);
+        let [warning] = &recording.warnings[..] else { panic!("{line}: {:?}", recording.warnings) };
+        let warning = warning.to_string();
+        assert!(warning.contains("1 entries are damaged") && warning.contains("line 3"), "{line}: {warning}");
+        assert!(warning.contains(expected), "{line}: {warning}");
+        // More damaged than sound: this is something else.
+        let error = refused(format!("base hex  timestamps absolute\n{line}\n"));
+        assert!(error.to_string().contains("line 2") && error.to_string().contains(expected), "{line}: {error}");
     }
 }
 

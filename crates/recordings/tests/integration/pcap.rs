@@ -121,3 +121,56 @@ fn a_capture_cut_in_the_middle_of_a_packet_keeps_the_others() {
     assert_eq!((error.read.frames.len(), error.read.errors.len()), (7, 0));
     assert_eq!(good(&bytes[..24]).frames, []);
 }
+
+/// As `tcpdump -i any` writes them: identifiers low byte first, which is how Wireshark 4.0.17 reads both headers.
+#[test]
+fn reads_can_frames_among_those_of_all_interfaces() {
+    let classical = [0x23, 1, 0, 0, 2, 0, 0, 0, 0xaa, 0xbb];
+    let fd = [[0x00, 0xf1, 0xfe, 0x98, 12, 5, 0, 0].as_slice(), &[7; 12]].concat();
+    let sll =
+        |protocol: u8, frame: &[u8]| [&[0, 1, 1, 0x18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, protocol], frame].concat();
+    let sll_2 = |protocol: u8, interface: u8, frame: &[u8]| {
+        [&[0, protocol, 0, 0, 0, 0, 0, interface, 1, 0x18, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0], frame].concat()
+    };
+    for (link_type, packets, expected) in [
+        (
+            113,
+            [sll(0x0c, &classical), sll(0x0d, &fd), sll(8, b"E")],
+            ["0 0 123#AABB", "10000 0 18FEF100##5070707070707070707070707"],
+        ),
+        (
+            276,
+            [sll_2(0x0c, 4, &classical), sll_2(0x0d, 5, &fd), sll_2(8, 1, b"E")],
+            ["0 if4 123#AABB", "10000 if5 18FEF100##5070707070707070707070707"],
+        ),
+    ] {
+        let mut bytes = Vec::new();
+        let header = PcapHeader { datalink: DataLink::from(link_type), ..PcapHeader::default() };
+        let mut writer = PcapWriter::with_header(&mut bytes, header).unwrap();
+        for (at, data) in packets.iter().enumerate() {
+            let at = std::time::Duration::from_micros(1_000_000 + at as u64 * 10);
+            writer.write_packet(&PcapPacket::new(at, data.len() as u32, data)).unwrap();
+        }
+        assert!(is_can_capture(&bytes));
+        let recording = good(&bytes);
+        assert_eq!(lines(&recording), expected);
+        assert_eq!(recording.warnings.len(), 1, "what is no CAN is counted");
+        // Without a CAN frame it is none.
+        let mut other = bytes[..24].to_vec();
+        other.extend(&bytes[bytes.len() - 16 - packets[2].len()..]);
+        assert!(!is_can_capture(&other) && matches!(refused(&other).problem, Problem::Unsupported { .. }));
+    }
+}
+
+/// CAN XL frames of SocketCAN: flags with the highest bit set where the others have their length.
+#[test]
+fn can_xl_frames_are_named_and_counted() {
+    let mut bytes = write_pcap(&good(LOG));
+    bytes[24 + 16 + 4] = 0x81;
+    let recording = good(&bytes);
+    assert_eq!(recording.frames.len(), 6);
+    assert!(recording.warnings[0].to_string().contains("CAN XL"), "{:?}", recording.warnings);
+    let log = good("(1.0) can0 123#01\n(1.1) can0 05123#81:00:12345678#112233\n(1.2) can0 123#02\n");
+    assert_eq!((log.frames.len(), log.warnings.len()), (2, 1));
+    assert!(log.warnings[0].to_string().contains("CAN XL"), "{:?}", log.warnings);
+}

@@ -102,6 +102,41 @@ fn a_damaged_blf_is_refused_with_its_byte() {
     assert!(broken(144 + 27, 0x7f).contains("in one container"));
 }
 
+/// A BLF without a container: 22 objects `CAN_FD_MESSAGE_64` of 120 bytes, as TSMaster writes them, which say 64 bytes of data
+/// and have 48; and one whose identifier has too many bits.
+#[test]
+fn an_object_shorter_than_it_says_is_read_and_a_bad_one_costs_itself() {
+    let object = |id: u32| {
+        let mut body = vec![7, 15, 64, 0];
+        body.extend(id.to_le_bytes());
+        body.extend(64u32.to_le_bytes());
+        body.extend(0x3000u32.to_le_bytes());
+        body.resize(40, 0);
+        body.resize(88, 0x5a);
+        let mut object = b"LOBJ".to_vec();
+        object.extend(32u16.to_le_bytes());
+        object.extend(1u16.to_le_bytes());
+        object.extend(120u32.to_le_bytes());
+        object.extend(101u32.to_le_bytes());
+        object.extend([2, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
+        object.extend(body);
+        object
+    };
+    let mut bytes = b"LOGG".to_vec();
+    bytes.extend(144u32.to_le_bytes());
+    bytes.resize(144, 0);
+    (0..22).for_each(|_| bytes.extend(object(0x6a9)));
+    bytes.extend(object(0x4444_4444));
+    let recording = good(&bytes);
+    assert_eq!(recording.frames.len(), 22);
+    assert!(recording.frames.iter().all(|one| one.frame.data().len() == 64 && one.frame.data()[..48] == [0x5a; 48]));
+    let [warning] = &recording.warnings[..] else { panic!("{:?}", recording.warnings) };
+    let warning = warning.to_string();
+    assert!(warning.contains("1 entries are damaged") && warning.contains("0x44444444"), "{warning}");
+    let alone = [&bytes[..144], &object(0x4444_4444)].concat();
+    assert!(refused(&alone).to_string().contains("an identifier of 11 or 29 bits"));
+}
+
 /// Where the user keeps the samples of python-can's own tests, under LGPL and so not here: CAN_SAMPLES. Figures are those
 /// python-can 4.6.1 reads.
 #[test]
