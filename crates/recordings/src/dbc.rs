@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use can_dbc::{AttributeValue, Dbc, DbcError, Message, MessageId};
+use can_dbc::{AttributeDefinition, AttributeValue, AttributeValueType, Dbc, DbcError, Message, MessageId};
 use chronoseal_core::Duration;
 use chronoseal_wire::can::{CanId, Dlc};
 
@@ -16,6 +16,11 @@ use crate::text::can_id;
 
 /// Bytes of a database that are read.
 pub const DATABASE_LEN_MAX: usize = 16_000_000;
+
+/// The longest message of the transport protocol of SAE J1939-21: 255 packets of 7 bytes.
+pub const TRANSPORTED_LEN_MAX: usize = 1_785;
+/// The word of `VFrameFormat` for a parameter group of J1939.
+const J1939_FORMAT: &str = "J1939PG";
 
 /// The identifier under which editors keep signals that belong to no message.
 const INDEPENDENT_SIGNALS: &str = "VECTOR__INDEPENDENT_SIG_MSG";
@@ -31,6 +36,8 @@ pub struct Database {
     pub messages: Vec<DatabaseMessage>,
     /// Names of messages that are longer than a frame (transport protocols) and so left out.
     pub left_out: Vec<String>,
+    /// Messages longer than 8 bytes of SAE J1939, which go in several frames by its transport protocol.
+    pub transported: Vec<DatabaseMessage>,
     /// Messages whose number is no identifier, and which are left out therefore.
     pub misnumbered: Vec<Misnumbered>,
 }
@@ -203,8 +210,10 @@ pub fn read_dbc(bytes: &[u8]) -> Result<Database, DatabaseError> {
         nodes: dbc.nodes.iter().map(|node| node.0.clone()).collect(),
         messages: Vec::new(),
         left_out: Vec::new(),
+        transported: Vec::new(),
         misnumbered: Vec::new(),
     };
+    let is_j1939_network = is_j1939_network(&dbc);
     for (index, message) in dbc.messages.iter().enumerate() {
         if message.name == INDEPENDENT_SIGNALS {
             continue;
@@ -224,8 +233,10 @@ pub fn read_dbc(bytes: &[u8]) -> Result<Database, DatabaseError> {
             let (name, other) = (message.name.clone(), other.to_owned());
             return Err(DatabaseError::SameIdentifier { line, name, id, other });
         }
-        let len = usize::try_from(message.size).ok().filter(|len| Dlc::holding(*len).is_some());
-        let Some(len) = len else {
+        let is_transported = message.size > 8 && id.is_extended() && is_j1939(&dbc, message.id, is_j1939_network);
+        let fits =
+            |len: &usize| if is_transported { *len <= TRANSPORTED_LEN_MAX } else { Dlc::holding(*len).is_some() };
+        let Some(len) = usize::try_from(message.size).ok().filter(fits) else {
             database.left_out.push(message.name.clone());
             continue;
         };
@@ -234,18 +245,19 @@ pub fn read_dbc(bytes: &[u8]) -> Result<Database, DatabaseError> {
             unit: signal.unit.clone(),
             len_bits: signal.size,
         });
-        database.messages.push(DatabaseMessage {
+        let messages = if is_transported { &mut database.transported } else { &mut database.messages };
+        messages.push(DatabaseMessage {
             id,
             name: message.name.clone(),
             len,
-            fd: len > 8 || is_fd(&dbc, message.id),
+            fd: !is_transported && (len > 8 || is_fd(&dbc, message.id)),
             sender: message.transmitter.clone(),
             receivers: receivers(message),
             cycle_time: cycle_time(&dbc, message.id),
             signals: signals.collect(),
         });
     }
-    if database.messages.is_empty() && database.left_out.is_empty() {
+    if database.messages.is_empty() && database.transported.is_empty() && database.left_out.is_empty() {
         return Err(database.misnumbered.into_iter().next().map_or(DatabaseError::Empty, DatabaseError::Identifier));
     }
     Ok(database)
@@ -352,6 +364,33 @@ fn is_fd(dbc: &Dbc, id: MessageId) -> bool {
         Some(AttributeValue::Int(format)) => matches!(format, 14 | 15),
         Some(AttributeValue::String(format)) => format.ends_with("CAN_FD"),
         _ => false,
+    }
+}
+
+/// `ProtocolType` of the database, or of all messages that say nothing else of `VFrameFormat`.
+fn is_j1939_network(dbc: &Dbc) -> bool {
+    let of_network = dbc.attribute_values_database.iter().find(|one| one.name == "ProtocolType").map(|one| &one.value);
+    matches!(of_network.or_else(|| dbc.attribute_default("ProtocolType")), Some(AttributeValue::String(name)) if name == "J1939")
+}
+
+/// `VFrameFormat` is `J1939PG`, whatever its number is in this database; without it, what holds for the network.
+fn is_j1939(dbc: &Dbc, id: MessageId, network: bool) -> bool {
+    let named = |number: u64| {
+        dbc.attribute_definitions.iter().any(|definition| match definition {
+            AttributeDefinition::Message(name, AttributeValueType::Enum(words)) if name == "VFrameFormat" => {
+                usize::try_from(number)
+                    .ok()
+                    .and_then(|number| words.get(number))
+                    .is_some_and(|word| word == J1939_FORMAT)
+            }
+            _ => false,
+        })
+    };
+    match dbc.resolved_message_attribute(id, "VFrameFormat") {
+        Some(AttributeValue::Uint(number)) => named(*number),
+        Some(AttributeValue::Int(number)) => named(number.unsigned_abs()),
+        Some(AttributeValue::String(word)) => word == J1939_FORMAT,
+        _ => network,
     }
 }
 

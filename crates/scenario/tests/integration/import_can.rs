@@ -139,6 +139,49 @@ fn one_message_with_a_bad_number_is_left_out_with_a_warning() {
     assert_eq!(warnings(&imported("x.dbc", DBC.as_bytes())).count(), 0);
 }
 
+/// A message of 32 bytes of J1939, the format named by its word as editors number it in each database.
+const J1939: &str = "\
+VERSION \"\"
+BU_: ECU Engine
+BO_ 2164095232 AT1TI: 32 ECU
+ SG_ A : 0|8@1+ (1,0) [0|0] \"\" Vector__XXX
+BO_ 2566844926 CCVS: 20 Engine
+ SG_ B : 0|8@1+ (1,0) [0|0] \"\" Vector__XXX
+BO_ 2364540158 EEC1: 8 Engine
+ SG_ C : 0|8@1+ (1,0) [0|0] \"\" Vector__XXX
+BA_DEF_ BO_ \"GenMsgCycleTime\" INT 0 65535;
+BA_DEF_ BO_ \"VFrameFormat\" ENUM \"StandardCAN\",\"ExtendedCAN\",\"StandardCAN_FD\",\"ExtendedCAN_FD\",\"J1939PG\";
+BA_DEF_DEF_ \"GenMsgCycleTime\" 0;
+BA_DEF_DEF_ \"VFrameFormat\" \"J1939PG\";
+BA_ \"VFrameFormat\" BO_ 2164095232 4;
+BA_ \"GenMsgCycleTime\" BO_ 2164095232 500;
+BA_ \"GenMsgCycleTime\" BO_ 2364540158 20;
+";
+
+#[test]
+fn messages_of_j1939_longer_than_a_frame_go_by_its_transport_protocol() {
+    let text = imported("truck.dbc", J1939.as_bytes());
+    let plan = plan(&text);
+    let bus = Can::first(&plan).expect("it is one");
+    let mut seen: Vec<_> =
+        bus.messages().map(|one| (one.id.raw(), one.hop.frame_len, one.stream.period.as_ns() / 1_000)).collect();
+    seen.sort_unstable();
+    // 32 bytes are 5 packets, 20 are 3; without a cycle time a second is assumed.
+    let expected = [
+        (0x0cf0_04fe, 8, 20_000),
+        (0x1ceb_ff00, 8, 100_000),
+        (0x1ceb_fffe, 8, 333_333),
+        (0x1cec_ff00, 8, 500_000),
+        (0x1cec_fffe, 8, 1_000_000),
+    ];
+    assert_eq!(seen, expected, "{text}");
+    assert!(bus.messages().all(|one| one.kind == FrameKind::Classical && one.id.is_extended()), "no CAN FD\n{text}");
+    assert!(text.contains("J1939-21") && text.contains("CCVS of 20B every 1s, assumed"), "{text}");
+    // A database that says nothing of J1939 has CAN FD as before.
+    let plain = J1939.replace("J1939PG", "ExtendedCAN_XX");
+    assert!(imported("truck.dbc", plain.as_bytes()).contains("fd"));
+}
+
 #[test]
 fn a_table_that_begins_like_a_recording_is_a_table() {
     // With the column that the first letters of other files are taken from.

@@ -6,7 +6,7 @@ use chronoseal_core::Duration;
 use chronoseal_recordings::{Database, DatabaseMessage, read_dbc};
 use chronoseal_wire::can::{CanId, FrameKind};
 
-use super::{FoundBus, FoundMessage, REST_OF_BUS, node_name, write};
+use super::{FoundBus, FoundMessage, REST_OF_BUS, node_name, transport, write};
 use crate::import::WARNING;
 use crate::limits::{MESSAGES_MAX, NAME_LEN_MAX, NODES_MAX};
 use crate::problem::{Code, Problem, Problems};
@@ -30,7 +30,7 @@ pub fn from_database(source_name: &str, bytes: &[u8]) -> Result<String, Problems
     let fail = |message: String, help: &str| fail(source_name, message, help);
     let database = read(source_name, bytes)?;
     let mut nodes: Vec<String> = Vec::new();
-    for sender in database.messages.iter().map(sender) {
+    for sender in database.messages.iter().chain(&database.transported).map(sender) {
         if !nodes.contains(&sender) {
             nodes.push(sender);
         }
@@ -46,7 +46,9 @@ pub fn from_database(source_name: &str, bytes: &[u8]) -> Result<String, Problems
     }
     let without = database.messages.iter().filter(|message| message.cycle_time.is_none()).count();
     let mut names = BTreeSet::new();
-    let messages: Vec<_> = database.messages.iter().map(|message| found(message, &mut names)).collect();
+    let mut messages: Vec<_> = database.messages.iter().map(|message| found(message, &mut names)).collect();
+    let taken: BTreeSet<CanId> = messages.iter().map(|message| message.id).collect();
+    messages.extend(transport::frames(&database.transported, &taken));
     let (messages, slow): (Vec<_>, Vec<_>) = messages.into_iter().partition(FoundMessage::is_writable);
     if messages.is_empty() {
         let message = format!("no message of the database fits a frame: {} are longer", database.left_out.len());
@@ -55,6 +57,16 @@ pub fn from_database(source_name: &str, bytes: &[u8]) -> Result<String, Problems
     let mut about = vec![format!("{} messages of {} nodes, from {source_name}.", messages.len(), nodes.len())];
     if !database.left_out.is_empty() {
         about.push(format!("{} messages were left out: they are longer than a frame.", database.left_out.len()));
+    }
+    if !database.transported.is_empty() {
+        about.push(format!(
+            "{} messages are longer than 8B and go by the transport protocol of J1939-21: TP.CM and TP.DT stand for them.",
+            database.transported.len()
+        ));
+        about.push(
+            "Assumed of them: evenly spread frames; those to one address without its answers (CTS, EndOfMsgACK)."
+                .into(),
+        );
     }
     about.extend(misnumbered(&database).map(|warning| format!("{WARNING}{warning}.")));
     if !slow.is_empty() {
@@ -96,7 +108,7 @@ pub(super) fn rates(frames: impl Iterator<Item = (CanId, FrameKind)> + Clone) ->
     (if is_extended { BIT_RATE_EXTENDED } else { BIT_RATE }, has_fd.then_some(DATA_BIT_RATE))
 }
 
-fn sender(message: &DatabaseMessage) -> String {
+pub(super) fn sender(message: &DatabaseMessage) -> String {
     message.sender.as_deref().and_then(node_name).unwrap_or_else(|| REST_OF_BUS.into())
 }
 

@@ -3,6 +3,7 @@
 mod database;
 mod recording;
 mod routes;
+mod transport;
 mod vehicle;
 
 use chronoseal_core::Duration;

@@ -91,7 +91,15 @@ fn buses(databases: &[Database<'_>]) -> Result<Vec<Bus>, Problems> {
         expect(&bytes, Purpose::Import).map_err(|error| not_read(source_name, error))?;
         let read = database::read(source_name, &bytes)?;
         let nodes = read.nodes.iter().filter_map(|node| node_name(node)).collect();
-        let warnings = database::misnumbered(&read).map(|warning| format!("{source_name}, {warning}")).collect();
+        let mut warnings: Vec<String> =
+            database::misnumbered(&read).map(|warning| format!("{source_name}, {warning}")).collect();
+        if !read.transported.is_empty() {
+            warnings.push(format!(
+                "{source_name}: {} messages are left out, for they are longer than 8B and go by the transport protocol of \
+                 J1939-21; import the bus alone to have their frames",
+                read.transported.len()
+            ));
+        }
         buses.push(Bus { name, messages: read.messages, nodes, warnings });
     }
     Ok(buses)
