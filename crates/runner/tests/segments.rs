@@ -127,7 +127,7 @@ fn a_capture_has_an_interface_for_each_segment() {
     // The reader of Ethernet captures takes the rest, each frame once although it was seen on its way in and out.
     let text =
         chronoseal_scenario::import::from_capture("run.pcapng", &bytes).unwrap_or_else(|p| panic!("{}", p.render()));
-    assert!(text.contains("100 frames 02:") && text.contains("period = \"20ms\""), "{text}");
+    assert!(text.contains("100 frames, 02:") && text.contains("period = \"20ms\""), "{text}");
 }
 
 /// What tshark makes of the same capture. Says so if there is no tshark.

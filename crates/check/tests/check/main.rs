@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod candidates;
+mod imports;
 mod links;
 mod shape;
 mod witnesses;

@@ -76,8 +76,6 @@ struct Found {
     /// `None` is time-triggered.
     priority: Option<u8>,
     protection: String,
-    /// What is written above it.
-    comment: Option<String>,
 }
 
 /// The protection a written scenario declares.
@@ -85,21 +83,15 @@ const PROTECTION: &str = "sha256-16";
 /// The cluster cycle if nothing is time-triggered.
 const CYCLE_WITHOUT_SLOTS: Duration = Duration::from_ms(10);
 
-/// The shortest cluster cycle that every time-triggered period divides, if there is one.
-fn cluster_cycle(found: &[Found]) -> Option<Duration> {
+/// The shortest cluster cycle that every one of these periods divides, if there is one.
+fn cluster_cycle(periods: impl Iterator<Item = Duration>) -> Option<Duration> {
     let mut cycle: Option<i64> = None;
-    for period in found.iter().filter(|stream| stream.priority.is_none()).map(|stream| stream.period.as_ps()) {
+    for period in periods.map(Duration::as_ps) {
         let so_far = cycle.unwrap_or(period);
         let multiple = i128::from(so_far) / i128::from(gcd(so_far, period)) * i128::from(period);
         cycle = Some(i64::try_from(multiple).ok().filter(|cycle| *cycle <= CLUSTER_CYCLE_MAX.as_ps())?);
     }
     Some(cycle.map_or(CYCLE_WITHOUT_SLOTS, Duration::from_ps))
-}
-
-/// Slots the time-triggered streams need in `cycle`.
-fn slots(found: &[Found], cycle: Duration) -> u64 {
-    let scheduled = found.iter().filter(|stream| stream.priority.is_none());
-    scheduled.map(|stream| cycle.div_floor(stream.period) as u64).sum()
 }
 
 fn gcd(a: i64, b: i64) -> i64 {
@@ -137,14 +129,13 @@ fn write(
         text += &format!("\n[[nodes]]\nname = {}\n", quoted(node));
     }
     for stream in found {
-        let comment = stream.comment.iter().map(|comment| format!("# {comment}\n")).collect::<String>();
         let to: Vec<String> = stream.to.iter().map(|name| quoted(name)).collect();
         let class = match stream.priority {
             None => String::new(),
             Some(priority) => format!("network = {{ class = {{ best_effort = {{ priority = {priority} }} }} }}\n"),
         };
         text += &format!(
-            "\n{comment}[[streams]]\nname = {}\nfrom = {}\nto = [{}]\nperiod = \"{}\"\nlength = \"{}B\"\n\
+            "\n[[streams]]\nname = {}\nfrom = {}\nto = [{}]\nperiod = \"{}\"\nlength = \"{}B\"\n\
              protection = {}\n{class}",
             quoted(&stream.name),
             quoted(&stream.from),
@@ -172,7 +163,9 @@ fn plain_name(source_name: &str) -> String {
     if plain.is_empty() { "imported".into() } else { plain.into() }
 }
 
-/// True if a schedule can hold them.
-fn schedulable(found: &[Found]) -> Option<Duration> {
-    cluster_cycle(found).filter(|cycle| slots(found, *cycle) <= SLOTS_MAX)
+/// The cluster cycle for time-triggered streams of these periods, if a schedule can hold them.
+fn schedulable(periods: impl Iterator<Item = Duration> + Clone) -> Option<Duration> {
+    let cycle = cluster_cycle(periods.clone())?;
+    let slots: u64 = periods.map(|period| cycle.div_floor(period) as u64).sum();
+    (slots <= SLOTS_MAX).then_some(cycle)
 }

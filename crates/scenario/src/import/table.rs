@@ -39,7 +39,8 @@ pub fn from_csv(source_name: &str, bytes: &[u8]) -> Result<String, Problems> {
             Problem::new(Code::ImportCsv, "the table has no streams").label(0..text.len().min(1), "").help(EXAMPLE),
         );
     }
-    let cycle = schedulable(&found);
+    let slotted = found.iter().filter(|stream| stream.priority.is_none());
+    let cycle = schedulable(slotted.map(|stream| stream.period));
     if cycle.is_none() && problems.count() == 0 {
         problems.push(
             Problem::new(Code::ImportCsv, "no cluster cycle up to 10s suits all time-triggered periods")
@@ -117,6 +118,5 @@ fn stream(row: &Row, problems: &mut Problems) -> Option<Found> {
         frame_len: frame.ok()?.0,
         priority,
         protection: protection.into(),
-        comment: None,
     })
 }

@@ -132,20 +132,19 @@ fn check(text: &str) {
     let plan = plan(text);
     // Whoever sends only beacons is no station.
     assert_eq!(plan.nodes.len(), 3, "{text}");
-    assert_eq!(plan.streams.len(), 2);
     let streams: Vec<_> = Ethernet::first(&plan).expect("it is one").streams().collect();
-    let even = &streams[0];
+    let is_uneven = |class: &StreamClass| matches!(class, StreamClass::BestEffort { .. });
+    let uneven: Vec<_> = streams.iter().filter(|one| is_uneven(&one.class)).collect();
+    assert_eq!(uneven.len() + 1, streams.len(), "{text}");
+    let even = streams.iter().find(|one| !is_uneven(&one.class)).expect("one");
     assert!(matches!(even.class, StreamClass::TimeTriggered { .. }));
     assert_eq!((even.stream.period, even.hop.frame_len, even.stream.receivers.len()), (Duration::from_ms(10), 61, 2));
-    let uneven = &streams[1];
-    assert!(matches!(uneven.class, StreamClass::BestEffort { .. }));
-    // The gaps are 3 ms + 11 us * (2 i + 1), i = 0..=48; the middle one has i = 24.
-    assert_eq!(
-        (uneven.stream.period, uneven.hop.frame_len, uneven.stream.receivers.len()),
-        (Duration::from_us(3_539), 500, 1)
-    );
+    // The first 49 of 50 frames within 3 ms * 49 + 11 us * 49 * 49, in bursts since they come ever further apart.
+    let frames_per_s: f64 = uneven.iter().map(|one| 1.0 / one.stream.period.as_secs_f64()).sum();
+    assert!((frames_per_s / (49.0 / 0.173_411) - 1.0).abs() < 0.01, "{text}");
+    assert!(uneven.len() > 1 && uneven.iter().all(|one| one.hop.frame_len == 500 && one.stream.receivers.len() == 1));
     assert!(text.contains("50 frames of clock synchronisation were left out"));
-    assert!(text.contains("1 of the flows were left out"));
+    assert!(text.contains("1 frames were left out: a single frame has no period"));
 }
 
 #[test]
@@ -159,6 +158,98 @@ fn captures_of_both_formats_and_all_clock_units_give_the_same_streams() {
             .unwrap_or_else(|problems| panic!("{}", problems.render()));
         check(&text);
     }
+}
+
+/// A pcapng with these interfaces, `[link type, name]`, and packets `[interface, us, bytes]`.
+fn with_interfaces(interfaces: &[(u32, &str)], packets: &[(u32, u64, Vec<u8>)]) -> Vec<u8> {
+    let mut writer = PcapNgWriter::new(Vec::new()).expect("memory");
+    for (link_type, name) in interfaces {
+        let mut interface = InterfaceDescriptionBlock::new(DataLink::from(*link_type), 0xffff);
+        interface.options.push(InterfaceDescriptionOption::IfName((*name).into()));
+        writer.write_pcapng_block(interface).expect("memory");
+    }
+    for (interface_id, at_us, bytes) in packets {
+        let block = EnhancedPacketBlock {
+            interface_id: *interface_id,
+            timestamp: StdDuration::from_nanos(1_000_000 + at_us),
+            original_len: bytes.len() as u32,
+            data: Cow::Borrowed(bytes),
+            options: Vec::new(),
+        };
+        writer.write_pcapng_block(block).expect("memory");
+    }
+    writer.into_inner()
+}
+
+fn frame(destination: u8, source: u8, between: &[u8], len: usize) -> Vec<u8> {
+    let mut bytes = [&[2, 0, 0, 0, 0, destination, 2, 0, 0, 0, 0, source][..], between].concat();
+    bytes.resize(len, 0);
+    bytes
+}
+
+#[test]
+fn each_interface_becomes_a_segment_and_a_stream_seen_at_two_is_one() {
+    let mut packets = Vec::new();
+    for i in 0..20 {
+        packets.push((0, i * 10_000, frame(2, 1, &[0x88, 0xb5], 100)));
+        packets.push((1, i * 5_000, frame(4, 3, &[0x81, 0, 0xe0, 9, 0x88, 0xb5], 200)));
+        // A bridge passed it on.
+        packets.push((0, i * 20_000, frame(6, 5, &[0x88, 0xb6], 300)));
+        packets.push((1, i * 20_000 + 30, frame(6, 5, &[0x88, 0xb6], 300)));
+    }
+    let text = from_capture("two.pcapng", &with_interfaces(&[(1, "eth0"), (1, "front.100")], &packets))
+        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let plan = plan(&text);
+    let segments: Vec<_> = plan.segments.iter().map(|segment| segment.name.as_str()).collect();
+    assert_eq!(segments, ["eth0", "front-100"], "{text}");
+    let streams: Vec<_> = plan
+        .streams
+        .iter()
+        .map(|one| (one.hops[0].segment.index(), one.period.as_ns() / 1_000, one.hops[0].frame_len))
+        .collect();
+    assert_eq!(streams, [(0, 10_000, 100), (0, 20_000, 300), (1, 5_000, 200)], "{text}");
+    assert!(text.contains("class = { vlan = { pcp = 7, vid = 9 } }"), "{text}");
+    assert!(text.contains("20 frames were left out: they were seen at another interface"), "{text}");
+}
+
+#[test]
+fn frames_of_all_interfaces_at_once_are_streams_of_their_addresses() {
+    // Twenty bytes of `LINKTYPE_LINUX_SLL2`: IPv4 in from a neighbour at interface 3, and out by interface 4.
+    let packet = |interface: u8, packet_type: u8, from: u8, to: u8| {
+        let mut bytes = vec![8, 0, 0, 0, 0, 0, 0, interface, 0, 1, packet_type, 6, 2, 0, 0, 0, 0, from, 0, 0];
+        bytes.extend([0x45, 0, 0, 128, 0, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0, from, 10, 0, 0, to]);
+        bytes.extend([0x10, 0, 0x76, 0x5d, 0, 108, 0, 0]);
+        // A notification of SOME/IP: service 0x1234, event 0x8001, 92 bytes behind its first eight.
+        bytes.extend([0x12, 0x34, 0x80, 1, 0, 0, 0, 92, 0, 0, 0, 1, 1, 1, 2, 0]);
+        bytes.resize(20 + 128, 0);
+        bytes
+    };
+    let packets: Vec<_> =
+        (0..20).flat_map(|i| [(0, i * 10_000, packet(3, 0, 1, 2)), (0, i * 10_000 + 7, packet(4, 4, 2, 9))]).collect();
+    let text = from_capture("any.pcapng", &with_interfaces(&[(276, "any")], &packets))
+        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let plan = plan(&text);
+    let segments: Vec<_> = plan.segments.iter().map(|segment| segment.name.as_str()).collect();
+    assert_eq!(segments, ["anyif3", "anyif4"], "{text}");
+    assert!(plan.streams.iter().all(|one| one.hops[0].frame_len == 14 + 128), "{text}");
+    assert!(text.contains("station-1: 10.0.0.1") && text.contains("someip-30301"), "{text}");
+    assert!(text.contains("SOME/IP, service and method 0x1234.0x8001"), "{text}");
+}
+
+#[test]
+fn what_no_burst_describes_is_left_out_with_a_warning() {
+    // A second of an even stream, and a file of 2000 frames in 25 ms.
+    let mut packets: Vec<_> = (0..100).map(|i| (0, i * 10_000, frame(2, 1, &[0x88, 0xb5], 100))).collect();
+    packets.extend((0..2_000).map(|i| (0, 500_000 + i * 12, frame(1, 2, &[0x88, 0xb6], 1_514))));
+    packets.extend((0..3).map(|i| (0, i * 450_000, frame(1, 2, &[0x88, 0xb6], 1_514))));
+    let bytes = with_interfaces(&[(1, "eth0")], &packets);
+    let text = from_capture("x.pcapng", &bytes).unwrap_or_else(|problems| panic!("{}", problems.render()));
+    assert_eq!(plan(&text).streams.len(), 1, "{text}");
+    let warnings: Vec<_> = chronoseal_scenario::import::warnings(&text).collect();
+    assert!(warnings.len() == 1 && warnings[0].contains("type 0x88b6 is not in the scenario"), "{warnings:?}");
+    let alone: Vec<_> = packets.into_iter().filter(|(_, _, bytes)| bytes[13] == 0xb6).collect();
+    let problems = from_capture("x.pcapng", &with_interfaces(&[(1, "eth0")], &alone)).expect_err("nothing is left");
+    assert!(problems.list()[0].message.contains("no period and burst describes"), "{}", problems.render());
 }
 
 #[test]

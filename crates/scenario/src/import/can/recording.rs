@@ -6,8 +6,8 @@ use chronoseal_core::Duration;
 use chronoseal_recordings::{IdentifierStatistics, Problem as Reason, ReadError, Recording};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, FrameKind};
 
-use super::super::capture::round_period_us;
 use super::{FoundBus, FoundMessage, REST_OF_BUS, write};
+use crate::import::capture::round_period_us;
 use crate::limits::MESSAGES_MAX;
 use crate::problem::{Code, Problem, Problems};
 
