@@ -331,7 +331,7 @@ mod tests {
             );
             for share in [0.1, 0.5, 0.9] {
                 let (drawn, exact) = (ends[(share * count) as usize], last.quantile_ns(share));
-                assert!((drawn - exact).abs() <= 0.05 * deviation + 2.0, "{law:?}, {share}: {drawn}, {exact}");
+                assert!((drawn - exact).abs() <= 0.1 * deviation + 2.0, "{law:?}, {share}: {drawn}, {exact}");
             }
         }
     }

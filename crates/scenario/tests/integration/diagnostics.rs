@@ -184,6 +184,7 @@ fn every_code_but_those_of_whole_files_is_shown() {
         Code::ImportCapture,
         Code::ImportRecording,
         Code::ImportDatabase,
+        Code::ImportFormat,
     ];
     for code in Code::ALL {
         assert!(shown.contains(code) != elsewhere.contains(code), "{code}");
