@@ -39,13 +39,16 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
     for (_, stream, _, facet) in view.streams() {
         let packets = facet.cut.fragments();
         let whole = match facet.transport {
-            LinkTransport::Udp => Cell::number(laws.whole(packets) * 100.0, 2),
+            LinkTransport::Udp => match view.segment.whole(facet.cut) {
+                Ok(share) => Cell::number(share * 100.0, 2),
+                Err(why) => Cell::na(why.to_string()),
+            },
             over @ (LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic) => {
                 Cell::na(format!("over {} what is lost is sent again, and takes longer", over.title()))
             }
             LinkTransport::Program => Cell::na("what programs do with a packet that is lost is theirs"),
         };
-        let law = view.last_packet(facet);
+        let law = view.last_packet(stream, facet);
         let mut row = vec![Cell::text(&stream.name)];
         match &law {
             Err(why) => row.extend((0..5).map(|_| Cell::na(why.to_string()))),

@@ -43,10 +43,10 @@ pub fn alone(data: &Data, network: Network, packets: Packets) -> Result<(f64, f6
     );
     let scenario = Scenario::load("alone.toml", text.as_bytes(), &[], &NoFiles).map_err(|_| AloneError::Scenario)?;
     let link = Link::of(&scenario.plan, SegmentId(0)).ok_or(AloneError::Scenario)?;
-    let (.., hop) = link.streams().next().ok_or(AloneError::Scenario)?;
+    let (_, stream, _, hop) = link.streams().next().ok_or(AloneError::Scenario)?;
     match hop.parts {
         Some(_) => Err(AloneError::Datagrams),
-        None => Ok(link.last_packet(hop)?.moments_ns()),
+        None => Ok(link.last_packet(stream, hop)?.moments_ns()),
     }
 }
 

@@ -124,8 +124,9 @@ impl<'p> Link<'p> {
     ///
     /// # Errors
     /// [`NotOfLink`] if the link alone does not say it.
-    pub fn last_packet(self, hop: &LinkHop) -> Result<LastPacket<'p>, NotOfLink> {
+    pub fn last_packet(self, stream: &StreamPlan, hop: &LinkHop) -> Result<LastPacket<'p>, NotOfLink> {
         match hop.transport {
+            LinkTransport::Udp if stream.recorded().is_some() => Err(NotOfLink::Recording),
             LinkTransport::Udp => self.segment.last_packet(hop.cut),
             LinkTransport::Program => Err(NotOfLink::Program),
             over => Err(NotOfLink::Connection(over.title())),
@@ -152,11 +153,24 @@ pub enum NotOfLink {
     /// A connection carries it.
     #[error("over {0} a message waits for those before it, and for what is sent again")]
     Connection(&'static str),
+    /// Its messages have lengths of their own.
+    #[error("its recorded messages have lengths of their own")]
+    Recording,
+    /// It does not fit the queue of its sender.
+    #[error(
+        "its {packets} packets come at once, and {queue} have room at its sender's interface: it never arrives whole"
+    )]
+    Queue {
+        /// Packets of a message.
+        packets: usize,
+        /// Packets that may wait.
+        queue: u32,
+    },
     /// Packets stay in their order.
     #[error("packets wait for those before them, also of other messages")]
     Order,
     /// Packets may come twice.
-    #[error("of two copies of a packet the first counts")]
+    #[error("packets may come twice, and the first copy counts")]
     Copies,
 }
 
@@ -191,12 +205,26 @@ impl LinkSegment {
         time(cut.fragment_len) * (cut.fragments() as i64 - 1) + time(cut.last_len())
     }
 
+    /// The probability that all packets of a message come that is sent to an idle interface.
+    ///
+    /// # Errors
+    /// [`NotOfLink`] if the losses of the link alone do not say it.
+    pub fn whole(&self, cut: Cut) -> Result<f64, NotOfLink> {
+        let (packets, queue) = (cut.fragments(), self.laws.queue);
+        if self.laws.rate.is_some() && packets > queue as usize {
+            return Err(NotOfLink::Queue { packets, queue });
+        }
+        match self.laws.duplicate > 0.0 {
+            true => Err(NotOfLink::Copies),
+            false => Ok(self.laws.whole(packets)),
+        }
+    }
+
     /// When all packets of a message have come.
     fn last_packet(&self, cut: Cut) -> Result<LastPacket<'_>, NotOfLink> {
-        match self.laws.order {
-            Order::Strict => return Err(NotOfLink::Order),
-            Order::AsDelayed if self.laws.duplicate > 0.0 => return Err(NotOfLink::Copies),
-            Order::AsDelayed => {}
+        self.whole(cut)?;
+        if self.laws.order == Order::Strict {
+            return Err(NotOfLink::Order);
         }
         let longest = self.sending_time(Cut { datagram_len: cut.fragment_len, ..cut });
         let ns = |time: Duration| time.as_ps() as f64 / 1e3;

@@ -13,12 +13,14 @@ use crate::{Describe, Description};
 pub(super) struct Describer {
     /// The group, the stream and who sends it.
     known: Vec<(Address, StreamId, NodeId)>,
+    /// Packets may come twice, and one of the two altered.
+    doubles: bool,
 }
 
 impl Describer {
     pub(super) fn new(view: Link<'_>) -> Self {
         let known = view.streams().map(|(id, _, hop, _)| (virtual_link::stream_ip(id), id, hop.from));
-        Self { known: known.collect() }
+        Self { known: known.collect(), doubles: view.segment.laws.duplicate > 0.0 }
     }
 
     fn known(&self, packet: &Packet<'_>) -> Option<(StreamId, NodeId)> {
@@ -95,5 +97,9 @@ impl Describe for Describer {
 
     fn is_shared(&self) -> bool {
         false
+    }
+
+    fn is_replicated(&self, _: StreamId) -> bool {
+        self.doubles
     }
 }

@@ -1,6 +1,6 @@
 //! `chronoseal v2x`
 
-use chronoseal_console::{Format, Printer, Status, Trouble};
+use chronoseal_console::{Format, Printer, Status, Trouble, files};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -69,6 +69,9 @@ struct Examined {
     result: Result<Report, String>,
 }
 
+/// The longest file that is looked at `[byte]`: captures of hours are far below it.
+const LINTED_LEN_MAX: u64 = 1_000_000_000;
+
 pub(crate) fn run(options: &V2x, printer: &Printer) -> Result<Status, Trouble> {
     let (files, facts, format) = match &options.action {
         Action::Lint { files, batch: true, others, facts, format } => {
@@ -82,7 +85,7 @@ pub(crate) fn run(options: &V2x, printer: &Printer) -> Result<Status, Trouble> {
     let (mut unread, mut read) = (Vec::new(), Vec::new());
     for file in files {
         // One that cannot be read says so, and the others are looked at.
-        let bytes = match std::fs::read(file) {
+        let bytes = match files::read_limited(file, LINTED_LEN_MAX) {
             Ok(bytes) => foreign::unpacked(file, bytes),
             Err(error) => Err(Trouble(format!("error: cannot read {}: {error}", file.display()))),
         };
@@ -147,8 +150,8 @@ fn views(tickets: &[CertificateBuf]) -> Vec<Certificate<'_>> {
 }
 
 fn read_ticket(file: &Path) -> Result<CertificateBuf, Trouble> {
-    let bytes =
-        std::fs::read(file).map_err(|error| Trouble(format!("error: cannot read {}: {error}", file.display())))?;
+    let bytes = files::read_limited(file, LINTED_LEN_MAX)
+        .map_err(|error| Trouble(format!("error: cannot read {}: {error}", file.display())))?;
     CertificateBuf::new(bytes).map_err(|error| {
         let help = "a batch is of authorization tickets, one a file, in COER";
         Trouble(format!("error: {} is no certificate: {error}\nhelp: {help}", file.display()))

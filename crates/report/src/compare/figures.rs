@@ -179,8 +179,7 @@ pub(super) fn figures(a: (&[&Run], &[Word]), b: (&[&Run], &[Word])) -> Vec<Figur
         runs.iter().zip(words).map(|((meta, summary), word)| of_run(meta, summary, *word)).collect::<Vec<_>>()
     };
     let streams = |(runs, _): (&[&Run], &[Word])| -> Vec<BTreeSet<String>> {
-        let names = |summary: &RunSummary| summary.streams.iter().map(|stream| stream.name.clone()).collect();
-        runs.iter().map(|(_, summary)| names(summary)).collect()
+        runs.iter().map(|(meta, summary)| names(meta, summary).collect()).collect()
     };
     let (figures_a, figures_b) = (of_side(a), of_side(b));
     let (streams_a, streams_b) = (streams(a), streams(b));
@@ -251,8 +250,7 @@ fn of_run(meta: &RunMeta, summary: &RunSummary, word: Word) -> BTreeMap<Key, f64
         *figures.entry(key).or_default() += attack.accepted as f64;
     }
     for (index, stream) in summary.streams.iter().enumerate() {
-        let is_closed = meta.streams.get(index).is_some_and(|stream| meta.is_in_closed_loop(stream));
-        of_stream(stream, is_closed, &mut figures);
+        of_stream(stream, is_closed(meta, index), &mut figures);
     }
     for trip in &summary.round_trips {
         let of = format!("{} and back as {}", trip.stream, trip.answer);
@@ -278,21 +276,31 @@ fn of_run(meta: &RunMeta, summary: &RunSummary, word: Word) -> BTreeMap<Key, f64
     figures
 }
 
-/// Latencies of a closed loop are compared with such alone.
+/// The streams of a run, as its figures name them.
+fn names<'r>(meta: &'r RunMeta, summary: &'r RunSummary) -> impl Iterator<Item = String> + use<'r> {
+    summary.streams.iter().enumerate().map(|(index, stream)| loop_name(&stream.name, is_closed(meta, index)))
+}
+
+fn is_closed(meta: &RunMeta, index: usize) -> bool {
+    meta.streams.get(index).is_some_and(|stream| meta.is_in_closed_loop(stream))
+}
+
+/// Figures of a closed loop are compared with such alone.
 fn loop_name(of: &str, is_closed: bool) -> String {
     if is_closed { format!("{of}, closed loop") } else { of.to_owned() }
 }
 
 fn of_stream(stream: &StreamSummary, is_closed: bool, figures: &mut BTreeMap<Key, f64>) {
+    let name = loop_name(&stream.name, is_closed);
     let mut add = |kind: Kind, detail: &str, value: f64| {
-        figures.insert((kind, stream.name.clone(), detail.to_owned()), value);
+        figures.insert((kind, name.clone(), detail.to_owned()), value);
     };
     let lost: u64 = stream.losses().map(|(_, count)| count).sum();
     let all = (stream.delivered + lost) as f64;
     for (reason, count) in stream.losses() {
         add(Kind::Losses, reason, count as f64 / all);
     }
-    latency(loop_name(&stream.name, is_closed), &stream.end_to_end, figures);
+    latency(name, &stream.end_to_end, figures);
 }
 
 fn latency(of: String, spread: &Spread, figures: &mut BTreeMap<Key, f64>) {

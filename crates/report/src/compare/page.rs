@@ -29,11 +29,14 @@ fn text(report: &CompareReport, (a, b): (&str, &str)) -> String {
         }
         Word::Failed | Word::Broken => {
             let (was, is) = report.failed;
-            format!(
-                "Nothing is worse in {b} than in {a}, but {is} of its {} failed, as {was} of {} did in {a}.",
-                runs(report.runs.1),
-                report.runs.0
-            )
+            let nothing = match report.has_enough() {
+                true => format!("Nothing is worse in {b} than in {a}, but"),
+                false => format!(
+                    "Nothing that can be counted is worse in {b} than in {a}, and the rest was not checked, because a test needs at least \
+                     {RUNS_MIN} runs of each side; but"
+                ),
+            };
+            format!("{nothing} {is} of its {} failed, as {was} of {} did in {a}.", runs(report.runs.1), report.runs.0)
         }
         Word::Held if report.count(Change::Better) > 0 => {
             let better = report.count(Change::Better);
