@@ -79,7 +79,7 @@ impl GatedNetwork {
 }
 
 /// The class of each priority at a port that says nothing.
-const OWN_CLASSES: [u8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+pub(super) const OWN_CLASSES: [u8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /// The streams of traffic class `class` on a segment of a plan, with the network they are scheduled on. The segment need not be
 /// named if there is one alone that has traffic classes.
@@ -87,20 +87,25 @@ const OWN_CLASSES: [u8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 /// # Errors
 /// What keeps the streams from being scheduled to the picosecond, with the smallest change that helps.
 pub fn gated_network(plan: &Plan, segment: Option<&str>, class: u8, written: Written) -> Result<GatedNetwork, Refusal> {
+    of_view(chosen(plan, segment)?, class, written)
+}
+
+/// The Ethernet segment of a name, or the only one.
+pub(super) fn chosen<'p>(plan: &'p Plan, segment: Option<&str>) -> Result<Ethernet<'p>, Refusal> {
     let all: Vec<Ethernet<'_>> = plan.segment_ids().filter_map(|id| Ethernet::of(plan, id)).collect();
     let name = |view: &Ethernet<'_>| plan.segments[view.id.index()].name.as_str();
     let names: Vec<&str> = all.iter().map(name).collect();
     match (segment, all.as_slice()) {
-        (None, [only]) => of_view(*only, class, written),
+        (None, [only]) => Ok(*only),
         (None, []) => {
             Err(refuse("no segment of it is an Ethernet".into(), "gates are in the ports of an Ethernet segment"))
         }
         (None, _) => Err(refuse(
             format!("it has several Ethernet segments: {}", names.join(", ")),
-            "name the one to schedule with --segment",
+            "name the one that is meant with --segment",
         )),
         (Some(wanted), _) => match all.iter().find(|view| name(view) == wanted) {
-            Some(view) => of_view(*view, class, written),
+            Some(view) => Ok(*view),
             None => Err(refuse(
                 format!("it has no Ethernet segment `{wanted}`"),
                 &format!("name one of these with --segment: {}", names.join(", ")),
@@ -170,9 +175,9 @@ fn of_view(view: Ethernet<'_>, class: u8, written: Written) -> Result<GatedNetwo
 }
 
 /// A port, with the ends of its link.
-struct Port {
-    end: PortEnd,
-    ends: [NodeId; 2],
+pub(super) struct Port {
+    pub(super) end: PortEnd,
+    pub(super) ends: [NodeId; 2],
     link: LinkParameters,
     into_switch: bool,
 }
@@ -181,7 +186,7 @@ fn switch(view: Ethernet<'_>, number: u16) -> NodeId {
     view.plan.own_node(view.id, usize::from(number))
 }
 
-fn all_ports(view: Ethernet<'_>) -> Vec<Port> {
+pub(super) fn all_ports(view: Ethernet<'_>) -> Vec<Port> {
     let segment = view.segment;
     let stations = view.stations().flat_map(|node| {
         let own = segment.link_of(node);
@@ -233,7 +238,7 @@ fn of_segment(view: Ethernet<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn wires(view: Ethernet<'_>, ports: &[Port]) -> Result<Network, Refusal> {
+pub(super) fn wires(view: Ethernet<'_>, ports: &[Port]) -> Result<Network, Refusal> {
     let name = |node: NodeId| view.plan.node_name(node);
     let switches: Vec<NodeId> = view.switches().collect();
     let nodes: Vec<NodeId> = view.stations().chain(switches.iter().copied()).collect();
@@ -264,7 +269,7 @@ fn protection(link: LinkParameters) -> LinkProtection {
     }
 }
 
-fn link_between(view: Ethernet<'_>, network: &Network, ends: [NodeId; 2]) -> Option<usize> {
+pub(super) fn link_between(view: Ethernet<'_>, network: &Network, ends: [NodeId; 2]) -> Option<usize> {
     let [from, to] = ends.map(|node| network.node(&view.plan.node_name(node)));
     network.link(from?, to?)
 }
@@ -417,6 +422,6 @@ fn is_free(view: Ethernet<'_>, node: NodeId, gated: &GatedNetwork) -> Result<(),
     Ok(())
 }
 
-fn refuse(message: String, help: &str) -> Refusal {
+pub(super) fn refuse(message: String, help: &str) -> Refusal {
     Refusal::new("the scenario", None, message, help)
 }

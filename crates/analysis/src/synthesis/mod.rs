@@ -44,6 +44,7 @@ mod infeasible;
 mod needs;
 mod place;
 mod verify;
+mod written;
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::schedule::ScheduleTable;
@@ -53,6 +54,7 @@ pub use gated::{GatedNetwork, GatedPort, GatedStream, Written, gated_network};
 pub use infeasible::{Infeasible, Reason};
 pub use needs::authentication_time;
 pub use verify::{Violation, verify};
+pub use written::{WrittenPort, written_gates};
 
 use needs::{FrameNeeds, finish_slots, scheduled};
 use place::{Order, Placer, items};

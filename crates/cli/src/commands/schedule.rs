@@ -1,6 +1,7 @@
 //! `chronoseal schedule`
 
 mod altered;
+mod export;
 mod from_scenario;
 
 use chronoseal_console::{Printer, Status, Trouble, files};
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use chronoseal_core::Duration;
 use chronoseal_recordings::content::Purpose;
 use chronoseal_schedule::exchange::qcw::{self, Place};
+use chronoseal_schedule::exchange::taprio::RECOMMENDED;
 use chronoseal_schedule::exchange::{scenario, tsnkit};
 use chronoseal_schedule::gates::{GateList, SCHEDULED_CLASS};
 use chronoseal_schedule::network::WIRE_OVERHEAD;
@@ -36,6 +38,7 @@ Examples:
   chronoseal schedule make --network topo.csv --streams task.csv --out schedule
   chronoseal schedule make --network topo.csv --streams task.csv --tag 16 --gates yang-xml --out secured
   chronoseal schedule replay --network topo.csv --streams task.csv --from schedule
+  chronoseal schedule export scheduled/scenario.toml --gates taprio --out lines
 
 The tables are those of tsnkit; docs/guide/schedules.md has their columns.")]
 pub(crate) struct Schedule {
@@ -53,6 +56,31 @@ enum Action {
     Remove(Alter),
     /// Replay a schedule that any tool made, and say what goes wrong
     Replay(Replay),
+    /// Write the gates of a scenario for Linux (tc taprio) or as IEEE 802.1Qcw has them
+    Export(Export),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  chronoseal schedule make mine.toml --out scheduled
+  chronoseal schedule export scheduled/scenario.toml --gates taprio --out lines
+  chronoseal schedule export scheduled/scenario.toml --gates yang-json --out modules")]
+struct Export {
+    /// Scenario whose ports have gates, written by hand or by `make`
+    scenario: PathBuf,
+    /// Set one value of the scenario, as in `run`
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = path_and_value)]
+    sets: Vec<(String, String)>,
+    /// The segment of the scenario, if it has several
+    #[arg(long, value_name = "NAME")]
+    segment: Option<String>,
+    /// How to write the gate control lists
+    #[arg(long, value_enum)]
+    gates: Lists,
+    /// Folder for them
+    #[arg(long)]
+    out: PathBuf,
 }
 
 #[derive(Args, Debug)]
@@ -145,6 +173,17 @@ struct Make {
     out: PathBuf,
 }
 
+/// A form of gate control lists that other programs read.
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum Lists {
+    /// JSON of the YANG modules of IEEE 802.1Qcw
+    YangJson,
+    /// XML of the YANG modules of IEEE 802.1Qcw
+    YangXml,
+    /// A script with a line of `tc` for each port, for Linux
+    Taprio,
+}
+
 /// A form of gate control lists.
 #[derive(ValueEnum, Clone, Copy, Debug)]
 enum Gates {
@@ -152,6 +191,8 @@ enum Gates {
     YangJson,
     /// XML of the YANG modules of IEEE 802.1Qcw
     YangXml,
+    /// A script with a line of `tc` for each port, for Linux
+    Taprio,
     /// A scenario with the network, the streams in a traffic class of IEEE 802.1Q, and the gates of all ports
     Scenario,
 }
@@ -177,6 +218,7 @@ pub(crate) fn run(options: &Schedule, printer: &Printer) -> Result<Status, Troub
         Action::Add(options) => altered::add(options, printer),
         Action::Remove(options) => altered::remove(options, printer),
         Action::Replay(options) => replay_files(options, printer),
+        Action::Export(options) => export::run(options, printer),
     }
 }
 
@@ -236,15 +278,19 @@ fn make(options: &Make, printer: &Printer) -> Result<Status, Trouble> {
             ("DELAY.csv", tables.delays),
         ]);
     }
-    match options.gates {
-        None => {}
-        Some(Gates::YangJson) => {
-            files.push(("gates.json", qcw::write_json(schedule.network(), &lists, Place::BridgePort)?));
+    let form = match options.gates {
+        None => None,
+        Some(Gates::YangJson) => Some(Lists::YangJson),
+        Some(Gates::YangXml) => Some(Lists::YangXml),
+        Some(Gates::Taprio) => Some(Lists::Taprio),
+        Some(Gates::Scenario) => {
+            files.push(("scenario.toml", scenario::write(&schedule, SCHEDULED_CLASS)?));
+            None
         }
-        Some(Gates::YangXml) => {
-            files.push(("gates.xml", qcw::write_xml(schedule.network(), &lists, Place::BridgePort)?));
-        }
-        Some(Gates::Scenario) => files.push(("scenario.toml", scenario::write(&schedule, SCHEDULED_CLASS)?)),
+    };
+    if let Some(form) = form {
+        let port = |list| export::Port { list, place: Place::BridgePort, class_of: RECOMMENDED };
+        files.push(export::file(form, schedule.network(), &lists.iter().map(port).collect::<Vec<_>>())?);
     }
     files::claim(&options.out)?;
     for (name, text) in files {

@@ -255,3 +255,74 @@ fn a_frame_that_ends_when_its_gate_closes_makes_no_scheduled_frame_later() {
         assert_eq!([&seen["min_ns"], &seen["max_ns"]], [ns, ns], "{stream}");
     }
 }
+
+#[test]
+fn the_gates_of_a_scenario_are_exported_as_they_run() {
+    let bench = Bench::new();
+    bench.write("car.toml", SCENARIO);
+    bench.say(&["schedule", "make", "car.toml", "--out", "made"]).assert_code(0);
+    let read = |file: &str| std::fs::read_to_string(bench.path(file)).unwrap();
+    let export =
+        |file: &str, gates: &str, out: &str| bench.say(&["schedule", "export", file, "--gates", gates, "--out", out]);
+    let made = export("made/scenario.toml", "taprio", "lines");
+    assert!(made.assert_code(0).out.contains("the gates of 3 ports"), "{}", made.out);
+    let script = read("lines/taprio.sh");
+    // A line for each port that sends something scheduled, and the cycle is the sum of its entries.
+    for (node, to) in [("n0", "S0"), ("S0", "S1"), ("S1", "n1")] {
+        let case = script.split(&format!("'{node}')")).nth(1).unwrap().split(";;").next().unwrap();
+        assert!(case.contains(&format!("to_{to}:?")) && case.contains("clockid CLOCK_TAI"), "{script}");
+        let entries = case.lines().filter_map(|line| line.trim().strip_prefix("sched-entry S "));
+        let sum: u64 = entries.map(|entry| entry.split(' ').nth(1).unwrap().parse::<u64>().unwrap()).sum();
+        assert_eq!(sum, 2_000_000, "{case}");
+    }
+    let wrong = std::process::Command::new("sh").arg(bench.path("lines/taprio.sh")).arg("nobody").output().unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("S0 S1 n0"), "{wrong:?}");
+    // Without the name of an interface nothing is set.
+    let unnamed = std::process::Command::new("sh").arg(bench.path("lines/taprio.sh")).arg("n0").output().unwrap();
+    assert!(String::from_utf8_lossy(&unnamed.stderr).contains("name the interface that leads to S0"), "{unnamed:?}");
+
+    // The same lists, in the module of bridges for bridges and in that of interfaces for stations.
+    export("made/scenario.toml", "yang-json", "json").assert_code(0);
+    let json: serde_json::Value = serde_json::from_str(&read("json/gates.json")).unwrap();
+    let interfaces = json["ietf-interfaces:interfaces"]["interface"].as_array().unwrap();
+    assert_eq!(interfaces.len(), 3);
+    for interface in interfaces {
+        let is_station = interface["name"].as_str().unwrap().starts_with("n0");
+        let table = match is_station {
+            true => &interface["ieee802-dot1dc-sched-if:gate-parameter-table"],
+            false => &interface["ieee802-dot1q-bridge:bridge-port"]["ieee802-dot1q-sched-bridge:gate-parameter-table"],
+        };
+        assert_eq!(table["admin-cycle-time"]["numerator"], 2_000_000, "{interface}");
+    }
+    export("made/scenario.toml", "yang-xml", "xml").assert_code(0);
+    assert!(read("xml/gates.xml").contains("ieee802-dot1dc-sched-if"));
+
+    let slots = "schema_version = 2\nname = \"slots\"\nduration = \"1s\"\n[segments.network.ethernet]\nrate = \"100Mbit/s\"\n\
+                 cluster_cycle = \"10ms\"\n[[nodes]]\nname = \"a\"\n[[nodes]]\nname = \"b\"\n[[streams]]\nname = \"s\"\n\
+                 from = \"a\"\nto = [\"b\"]\nperiod = \"10ms\"\nlength = \"46B\"\n";
+    let written = |gates: &str| {
+        SCENARIO.replace("sync = \"ideal\"", &format!("sync = \"ideal\"\nbridge_ports = {{ gates = {gates} }}"))
+    };
+    let list = "{ cycle = \"1ms\", entries = [{ open = [7], lasts = \"400us\" }, { open = [5], lasts = \"LASTS\" }, \
+                { open = [0, 1], lasts = \"100us\" }] }";
+    for (text, said) in [
+        (SCENARIO.to_owned(), "no port of `backbone` has gates, so there is no schedule to write"),
+        (slots.to_owned(), "its schedule is one of slots"),
+        (
+            written(&list.replace("LASTS", "1us")),
+            "taprio takes none in which 60 bytes have no room, which take 4800 ns",
+        ),
+        (written(&list.replace("LASTS", "100500ps")), "the file holds whole nanoseconds"),
+    ] {
+        bench.write("bad.toml", text);
+        export("bad.toml", "taprio", "none").assert_refused(&[said, "help:"]);
+        assert!(!bench.path("none").exists(), "a refusal writes nothing");
+    }
+    // Of a list by hand the last entry lasts until the end of the cycle.
+    bench.write("hand.toml", written(&list.replace("LASTS", "200us")));
+    export("hand.toml", "taprio", "hand").assert_code(0);
+    let hand = read("hand/taprio.sh");
+    assert!(["S 80 400000", "S 20 200000", "S 03 400000"].iter().all(|entry| hand.contains(entry)), "{hand}");
+    assert!(hand.contains("num_tc 8 map 1 0 2 3 4 5 6 7 1"), "code point 0 is in class 1 (table 8-5): {hand}");
+}

@@ -3,6 +3,7 @@
 pub mod qcw;
 mod qcw_tree;
 pub mod scenario;
+pub mod taprio;
 pub mod tsnkit;
 
 use std::fmt;

@@ -38,19 +38,19 @@ const INTERVAL_MAX: i64 = u32::MAX as i64;
 /// Entries of one list, at most.
 const ENTRIES_MAX: usize = 1_000_000;
 
-/// A list in whole nanoseconds.
-struct Whole {
-    port: String,
-    cycle: i64,
-    base: i64,
-    entries: Vec<(u8, i64)>,
+/// A list in whole nanoseconds, none of whose entries needs more than 32 bits.
+pub(super) struct Whole {
+    pub(super) port: String,
+    pub(super) cycle: i64,
+    pub(super) base: i64,
+    pub(super) entries: Vec<(u8, i64)>,
 }
 
-fn whole(network: &Network, list: &GateList) -> Result<Whole, Refusal> {
+pub(super) fn whole(network: &Network, list: &GateList) -> Result<Whole, Refusal> {
     let port = network.link_name(list.link);
     let ns = |what: &str, time: Duration| {
         let is_whole = time.rem_floor(Duration::from_ns(1)) == Duration::ZERO && !time.is_negative();
-        let message = || format!("{what} of port {port} is {time}, and the modules hold whole nanoseconds");
+        let message = || format!("{what} of port {port} is {time}, and the file holds whole nanoseconds");
         is_whole.then(|| time.as_ns()).ok_or_else(|| {
             Refusal::new(
                 "the schedule",
@@ -73,13 +73,24 @@ fn whole(network: &Network, list: &GateList) -> Result<Whole, Refusal> {
     Ok(Whole { cycle: ns("the cycle", list.cycle)?, base: ns("the base time", list.base)?, port, entries })
 }
 
-/// The lists as JSON.
+/// The lists as JSON, all in the same place.
 ///
 /// # Errors
 /// A time that is no whole number of nanoseconds.
 pub fn write_json(network: &Network, lists: &[GateList], place: Place) -> Result<String, Refusal> {
+    write_json_of(network, lists.iter().map(|list| (list, place)))
+}
+
+/// The lists as JSON, each with its place.
+///
+/// # Errors
+/// As of [`write_json`].
+pub fn write_json_of<'a>(
+    network: &Network,
+    lists: impl IntoIterator<Item = (&'a GateList, Place)>,
+) -> Result<String, Refusal> {
     let mut interfaces = Vec::new();
-    for list in lists {
+    for (list, place) in lists {
         let whole = whole(network, list)?;
         let entries: Vec<Value> = whole
             .entries
@@ -127,12 +138,23 @@ pub fn write_json(network: &Network, lists: &[GateList], place: Place) -> Result
     Ok(format!("{document:#}\n"))
 }
 
-/// The lists as XML.
+/// The lists as XML, all in the same place.
 ///
 /// # Errors
 /// As of [`write_json`], whose content it has.
 pub fn write_xml(network: &Network, lists: &[GateList], place: Place) -> Result<String, Refusal> {
-    let document = write_json(network, lists, place)?;
+    write_xml_of(network, lists.iter().map(|list| (list, place)))
+}
+
+/// The lists as XML, each with its place.
+///
+/// # Errors
+/// As of [`write_json`], whose content it has.
+pub fn write_xml_of<'a>(
+    network: &Network,
+    lists: impl IntoIterator<Item = (&'a GateList, Place)>,
+) -> Result<String, Refusal> {
+    let document = write_json_of(network, lists)?;
     let document: Value = serde_json::from_str(&document).unwrap_or_default();
     let mut text = String::new();
     if let Value::Object(members) = document {
