@@ -62,6 +62,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("fourq_signature", fourq_signature),
     ("gate_control_list", gate_control_list),
     ("gptp_message", gptp_message),
+    ("import_arxml", import_arxml),
     ("import_capture", import_capture),
     ("import_table", import_table),
     ("ip_fragments", ip_fragments),
@@ -211,6 +212,18 @@ pub fn foreign_file(data: &[u8]) {
         assert!(refusal.message.contains(entry.name), "what is recognised is named");
     }
     check_import(chronoseal_scenario::import::from_any("fuzz.bin", &unpacked));
+}
+
+/// An AUTOSAR system description: refused, or channels whose frames, ends and routes are there, and a scenario that loads as it is.
+pub fn import_arxml(data: &[u8]) {
+    if let Ok(found) = chronoseal_recordings::arxml::read_arxml(data) {
+        for frame in found.channels.iter().flat_map(|channel| &channel.frames) {
+            assert!(frame.senders.iter().chain(&frame.receivers).all(|ecu| *ecu < found.nodes.len()));
+        }
+        let is_there = |(channel, frame): (usize, usize)| frame < found.channels[channel].frames.len();
+        assert!(found.routes.iter().all(|route| is_there(route.from) && is_there(route.to) && route.from.0 != route.to.0));
+    }
+    check_import(chronoseal_scenario::import::from_description("fuzz.arxml", data));
 }
 
 /// A user's capture, pcap or pcapng: refused, or a scenario that loads as it is.

@@ -84,6 +84,7 @@ a_test_each! {
     fourq_signature
     gate_control_list
     gptp_message
+    import_arxml
     import_capture
     import_table
     ip_fragments

@@ -298,7 +298,7 @@ pub(crate) struct Scenario {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum ScenarioAction {
-    /// From a CSV table of streams, a pcap/pcapng capture, a CAN log, or one or several DBC databases
+    /// From a CSV table of streams, a pcap/pcapng capture, a CAN log, an ARXML, or one or several DBC databases
     From(ScenarioFrom),
     /// Rewrite a scenario of an earlier version of the format in the current one, with its comments
     Upgrade(ScenarioUpgrade),
@@ -326,11 +326,12 @@ Examples:
   chronoseal scenario from streams.csv --out mine.toml
   chronoseal scenario from capture.pcapng --out mine.toml
   chronoseal scenario from candump.log --out bus.toml
+  chronoseal scenario from system.arxml --out car.toml
   chronoseal scenario from front.dbc rear.dbc --routes routes.csv --out vehicle.toml
 
 Next: `chronoseal check mine.toml`. The tables' columns are in docs/guide/scenario-file.md.")]
 pub(crate) struct ScenarioFrom {
-    /// The table, capture, log or database; with `--routes` a database for each bus
+    /// The table, capture, log, database or system description; with `--routes` a database for each bus
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// A CSV with the messages that gateways carry from bus to bus; a bus has the name of its database's file

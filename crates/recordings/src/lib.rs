@@ -19,6 +19,7 @@
 //! # Ok::<(), chronoseal_recordings::ReadError>(())
 //! ```
 
+pub mod arxml;
 mod asc;
 mod blf;
 mod busmaster;

@@ -77,21 +77,55 @@ fn damaged_tables_and_captures_are_refused() {
 #[test]
 fn what_is_nothing_that_is_read_is_named_by_every_command() {
     let bench = Bench::new();
-    bench.write("system.xml", "<?xml version=\"1.0\"?>\n<AUTOSAR xmlns=\"http://autosar.org/schema/r4.0\"/>\n");
+    bench.write("system.xml", "<?xml version=\"1.0\"?>\n<FIBEX xmlns=\"http://www.asam.net/xml/fbx\"/>\n");
     bench.write("town.xml", "<fcd-export>\n</fcd-export>\n");
     bench.write("gates.yaml", "- ? \"/ietf-interfaces:interfaces/interface[name='1']\"\n  : gate-enabled: true\n");
     bench.write("topo.csv", "link,q_num,rate,t_proc,t_prop\n\"(0, 1)\",8,1,2000,0\n");
-    let arxml = ["AUTOSAR system description (ARXML), which is not read", "canconvert", "read here:"];
-    bench.say(&["scenario", "from", "system.xml"]).assert_refused(&arxml);
-    bench.say(&["v2x", "fleet", "--fcd", "system.xml"]).assert_refused(&arxml[..2]);
-    bench.say(&["v2x", "lint", "system.xml"]).assert_refused(&arxml[..2]);
+    let fibex = ["a FIBEX description, which is not read", "canconvert", "read here:"];
+    bench.say(&["scenario", "from", "system.xml"]).assert_refused(&fibex);
+    bench.say(&["v2x", "fleet", "--fcd", "system.xml"]).assert_refused(&fibex[..2]);
+    bench.say(&["v2x", "lint", "system.xml"]).assert_refused(&fibex[..2]);
     bench
         .say(&["schedule", "replay", "--network", "system.xml", "--streams", "x", "--from", "."])
-        .assert_refused(&arxml[..2]);
+        .assert_refused(&fibex[..2]);
     bench.say(&["scenario", "from", "town.xml"]).assert_refused(&["a trace of SUMO", "v2x fleet --fcd FILE"]);
     bench
         .say(&["schedule", "replay", "--network", "topo.csv", "--streams", "gates.yaml", "--from", "."])
         .assert_refused(&["CORECONF data in YAML", "RFC 7951"]);
     bench.write("cut.gz", [0x1f, 0x8b, 8, 0, 0]);
     bench.say(&["scenario", "from", "cut.gz"]).assert_refused(&["cut off", "gzip -t"]);
+}
+
+const SYSTEM: &[u8] = include_bytes!("../../../recordings/tests/fixtures/cantools_system-4.2.arxml");
+
+#[test]
+fn an_autosar_system_is_bounded_and_runs_with_its_secured_pdu() {
+    let bench = Bench::new();
+    bench.write("system.arxml", SYSTEM);
+    let made = bench.say(&["scenario", "from", "system.arxml", "--out", "mine.toml"]);
+    assert!(made.assert_code(0).err.contains("authenticators of 10 bits"), "{}", made.err);
+    let check = bench.json(&["check", "mine.toml"]);
+    let judged = check["judged"].as_array().unwrap();
+    assert!(!judged.is_empty() && judged.iter().all(|end| end["bound_ns"].as_f64().is_some()), "{check}");
+    let run = bench.json(&["run", "mine.toml", "--no-store", "--set", "duration=1s"]);
+    assert_eq!(run["word"], "held", "{}", run["verdict"]);
+    // Without what secures it, the frame of 6 bytes has 4, and a shorter bound.
+    let text = std::fs::read_to_string(bench.path("mine.toml")).unwrap();
+    let without: Vec<&str> = text.lines().filter(|line| !line.starts_with("protection =")).collect();
+    bench.write("without.toml", without.join("\n"));
+    let bound = |check: &serde_json::Value| {
+        let judged = check["judged"].as_array().unwrap();
+        judged.iter().find(|end| end["stream"] == "Message3").unwrap()["bound_ns"].as_f64().unwrap()
+    };
+    let [with, without] = [bound(&check), bound(&bench.json(&["check", "without.toml"]))];
+    assert!(with > without, "{with} with the tag, {without} without");
+
+    for (cut, said) in [
+        (&SYSTEM[..SYSTEM.len() - 11], "the file ends within an element"),
+        (b"<AUTOSAR xmlns=\"http://autosar.org/3.2.3\"></AUTOSAR>", "the schema is `http://autosar.org/3.2.3`"),
+        (b"<AUTOSAR xmlns=\"http://autosar.org/schema/r4.0\"/>", "no CAN or Ethernet cluster"),
+    ] {
+        bench.write("bad.arxml", cut);
+        bench.say(&["scenario", "from", "bad.arxml"]).assert_refused(&[said, "help:", "no scenario was made"]);
+    }
 }

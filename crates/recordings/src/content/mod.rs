@@ -55,7 +55,7 @@ impl Purpose {
         match self {
             Self::Import => {
                 "CSV with the columns name,from,to,period,frame; pcap and pcapng; candump, ASC, BLF, TRC, MF4 and BUSMASTER \
-                 logs; DBC databases; each of them also packed with gzip"
+                 logs; DBC databases; AUTOSAR system descriptions (ARXML); each of them also packed with gzip"
             }
             Self::Routes => "CSV with the columns message,from,to,gateway, also packed with gzip",
             Self::Scenario => "scenarios in TOML or JSON",
@@ -93,6 +93,11 @@ pub fn recognised(bytes: &[u8]) -> Option<&'static Entry> {
 /// True for a table whose header is that of streams, with no more than two mistakes in its names.
 pub fn is_stream_table(bytes: &[u8]) -> bool {
     start::is_stream_table(&Start::of(bytes))
+}
+
+/// True for XML whose first element has this name.
+pub(crate) fn has_root(bytes: &[u8], name: &str) -> bool {
+    Start::of(bytes).has_root(name)
 }
 
 /// Why a file is not taken for what a command reads: what it seems to be, the nearest that is read, and what is read at all.

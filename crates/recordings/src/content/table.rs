@@ -43,7 +43,7 @@ pub const ENTRIES: &[Entry] = &[
         it.bytes.starts_with(b"#ROSBAG V") || it.bytes.starts_with(b"\x89MCAP0")
     }),
     // XML, by its first element.
-    named("an AUTOSAR system description (ARXML)", TO_DBC, |it| it.has_root("AUTOSAR")),
+    read("an AUTOSAR system description (ARXML)", Purpose::Import, |it| it.has_root("AUTOSAR")),
     named("a FIBEX description", TO_DBC, |it| it.has_root("FIBEX")),
     named("a KCD database", TO_DBC, |it| it.has_root("NetworkDefinition")),
     read("a trace of SUMO", Purpose::Trace, |it| it.has_root("fcd-export")),

@@ -85,9 +85,11 @@ fn what_is_in_no_table_is_not_guessed() {
 
 #[test]
 fn a_refusal_says_what_it_seems_to_be_the_nearest_and_what_is_read() {
-    let arxml = not_read(b"<AUTOSAR>", Purpose::Import);
-    assert_eq!(arxml.message, "this seems to be an AUTOSAR system description (ARXML), which is not read");
-    assert!(arxml.help.contains("canconvert") && arxml.help.contains("read here: CSV with"), "{arxml}");
+    let fibex = not_read(b"<FIBEX>", Purpose::Import);
+    assert_eq!(fibex.message, "this seems to be a FIBEX description, which is not read");
+    assert!(fibex.help.contains("canconvert") && fibex.help.contains("read here: CSV with"), "{fibex}");
+    let arxml = expect(b"<AUTOSAR>", Purpose::Trace).unwrap_err();
+    assert!(arxml.message.contains("(ARXML)") && arxml.help.contains("scenario from FILE"), "{arxml}");
     let trace = expect(b"<fcd-export>", Purpose::Network).unwrap_err();
     assert!(trace.message.contains("a trace of SUMO") && trace.help.contains("v2x fleet --fcd FILE"), "{trace}");
     let unknown = not_read(b"\0\x01", Purpose::Import);

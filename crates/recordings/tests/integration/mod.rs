@@ -1,6 +1,7 @@
 //! Formats in and out, against what other programs read from the same files.
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod arxml;
 mod asc;
 mod busmaster;
 mod candump;

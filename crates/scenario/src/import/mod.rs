@@ -1,8 +1,9 @@
 //! A scenario to begin with, from what a user already has: a table of streams or a capture of Ethernet, a recording or a
-//! database of a CAN bus.
+//! database of a CAN bus, an AUTOSAR system description.
 //!
 //! All give a TOML text with comments that say what was found and what was assumed. The text resolves as it is.
 
+mod arxml;
 mod can;
 mod capture;
 mod rows;
@@ -17,12 +18,13 @@ use crate::limits::{CLUSTER_CYCLE_MAX, HEADER_LEN, SLOTS_MAX};
 use crate::load::{NoFiles, load};
 use crate::problem::{Code, Problem, Problems};
 
+pub use arxml::from_description;
 pub use can::{Database, from_database, from_databases, from_recording};
 pub use capture::from_capture;
 pub use table::from_csv;
 
-/// A scenario from whatever the bytes are, packed with gzip or not: a recording of a CAN bus, its database, a capture of
-/// Ethernet, or a table of streams. What they are is told from their content alone.
+/// A scenario from whatever the bytes are, packed with gzip or not: a recording of a CAN bus, its database, an
+/// AUTOSAR system description, a capture of Ethernet, or a table of streams. What they are is told from their content alone.
 ///
 /// # Errors
 /// As of the function for that kind; of anything else, what it seems to be and what is read.
@@ -34,6 +36,7 @@ pub fn from_any(source_name: &str, bytes: &[u8]) -> Result<String, Problems> {
             from_capture(source_name, bytes)
         }
         Some(_) => from_recording(source_name, bytes),
+        None if chronoseal_recordings::arxml::is_arxml(bytes) => from_description(source_name, bytes),
         None if chronoseal_recordings::is_database(bytes) => from_database(source_name, bytes),
         None if content::is_stream_table(bytes) => from_csv(source_name, bytes),
         None => Err(not_read(source_name, content::not_read(bytes, content::Purpose::Import))),

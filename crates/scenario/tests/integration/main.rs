@@ -12,6 +12,7 @@ mod diagnostics;
 mod documents;
 mod gateways;
 mod import;
+mod import_arxml;
 mod import_can;
 mod import_routes;
 mod inputs;

@@ -12,13 +12,13 @@ use crate::limits::{MESSAGES_MAX, NAME_LEN_MAX, NODES_MAX};
 use crate::problem::{Code, Problem, Problems};
 
 /// Period of a message whose database tells none.
-pub(super) const PERIOD_ASSUMED: Duration = Duration::from_ms(100);
+pub(in crate::import) const PERIOD_ASSUMED: Duration = Duration::from_ms(100);
 /// Usual bit rate of cars `[bit/s]`.
-const BIT_RATE: u64 = 500_000;
+pub(in crate::import) const BIT_RATE: u64 = 500_000;
 /// J1939 and NMEA 2000, which use 29 bits alone `[bit/s]`.
-const BIT_RATE_EXTENDED: u64 = 250_000;
+pub(in crate::import) const BIT_RATE_EXTENDED: u64 = 250_000;
 /// Bit rate of the data phase that is assumed `[bit/s]`.
-const DATA_BIT_RATE: u64 = 2_000_000;
+pub(in crate::import) const DATA_BIT_RATE: u64 = 2_000_000;
 
 /// A scenario from a DBC database: each of its messages with its identifier, length, sender and cycle time.
 ///

@@ -14,14 +14,15 @@ use crate::limits::{CLUSTER_CYCLE_MAX, NAME_LEN_MAX, PERIOD_MIN};
 use crate::load::{NoFiles, load};
 use crate::problem::Problems;
 
+pub(super) use database::{BIT_RATE, BIT_RATE_EXTENDED, DATA_BIT_RATE, PERIOD_ASSUMED};
 pub use database::from_database;
 pub use recording::from_recording;
 pub use vehicle::{Database, from_databases};
 
 /// The node that sends what nobody is known to send.
-const REST_OF_BUS: &str = "rest-bus";
+pub(super) const REST_OF_BUS: &str = "rest-bus";
 /// A frame that nobody receives is sent again and again.
-const LISTENER: &str = "listener";
+pub(super) const LISTENER: &str = "listener";
 
 /// A bus to be written.
 struct FoundBus {
@@ -91,7 +92,7 @@ fn write(source_name: &str, mut bus: FoundBus) -> Result<String, Problems> {
 }
 
 /// What a stream's table says of a segment.
-fn table(id: CanId, kind: FrameKind) -> String {
+pub(super) fn table(id: CanId, kind: FrameKind) -> String {
     let extended = if id.is_extended() { ", extended = true" } else { "" };
     let format = match kind {
         FrameKind::Classical | FrameKind::Remote => "",
@@ -102,7 +103,7 @@ fn table(id: CanId, kind: FrameKind) -> String {
 }
 
 /// `name` in letters a node's name may have; `None` if nothing is left.
-fn node_name(name: &str) -> Option<String> {
+pub(super) fn node_name(name: &str) -> Option<String> {
     let plain: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
