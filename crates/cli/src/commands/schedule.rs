@@ -75,8 +75,8 @@ struct Export {
     /// The segment of the scenario, if it has several
     #[arg(long, value_name = "NAME")]
     segment: Option<String>,
-    /// How to write the gate control lists
-    #[arg(long, value_enum)]
+    /// How to write the gate control lists: yang-json or yang-xml for the modules of IEEE 802.1Qcw, taprio for `tc` of Linux
+    #[arg(long, value_enum, hide_possible_values = true)]
     gates: Lists,
     /// Folder for them
     #[arg(long)]
@@ -165,8 +165,9 @@ struct Make {
     /// Seed of what the search chooses by chance
     #[arg(long, default_value_t = Options::default().seed)]
     seed: u64,
-    /// How to write the gate control lists, besides tsnkit's tables; a scenario is one to run, and is written instead of the tables
-    #[arg(long, value_enum)]
+    /// How to write the gate control lists, besides tsnkit's tables: yang-json or yang-xml for the modules of IEEE 802.1Qcw, taprio for
+    /// `tc` of Linux; or scenario for one to run, which is written instead of the tables
+    #[arg(long, value_enum, hide_possible_values = true)]
     gates: Option<Gates>,
     /// Folder for GCL.csv, OFFSET.csv, ROUTE.csv, QUEUE.csv, DELAY.csv and the gate control lists
     #[arg(long)]
