@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{busmaster, candump};
+use crate::{busmaster, candump, csv};
 
 /// A format of recordings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -22,6 +22,10 @@ pub enum Format {
     Mf4,
     /// BUSMASTER's text format.
     Busmaster,
+    /// SavvyCAN's native CSV.
+    Gvret,
+    /// python-can's CSV.
+    PythonCsv,
     /// pcap with link type 227, `LINKTYPE_CAN_SOCKETCAN`.
     Pcap,
     /// pcapng with an interface of link type 227.
@@ -38,6 +42,8 @@ impl fmt::Display for Format {
             Self::Trc => "TRC",
             Self::Mf4 => "MF4",
             Self::Busmaster => "BUSMASTER log",
+            Self::Gvret => "SavvyCAN's CSV",
+            Self::PythonCsv => "python-can's CSV",
             Self::Pcap => "pcap",
             Self::Pcapng => "pcapng",
         })
@@ -58,6 +64,10 @@ impl Format {
                 let line = line.trim();
                 if line.starts_with(busmaster::BEGINNING) {
                     Some(Self::Busmaster)
+                } else if csv::is_gvret_header(line) {
+                    Some(Self::Gvret)
+                } else if csv::is_python_header(line) {
+                    Some(Self::PythonCsv)
                 } else if is_trc_remark(line) && is_trc(lines()) {
                     Some(Self::Trc)
                 } else if is_asc_header(line) {

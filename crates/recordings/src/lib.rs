@@ -28,6 +28,7 @@ mod candump;
 mod capture;
 mod collector;
 pub mod content;
+mod csv;
 mod dbc;
 mod error;
 mod format;
@@ -81,6 +82,8 @@ pub fn read(bytes: &[u8]) -> Result<Recording, ReadError> {
         Format::CandumpLog => candump::read_log(bytes, &mut collector),
         Format::CandumpConsole => candump::read_console(bytes, &mut collector),
         Format::Busmaster => busmaster::read(bytes, &mut collector),
+        Format::Gvret => csv::read_gvret(bytes, &mut collector),
+        Format::PythonCsv => csv::read_python(bytes, &mut collector),
         Format::Asc => asc::read(bytes, &mut collector),
         Format::Trc => trc::read(bytes, &mut collector),
         Format::Pcap | Format::Pcapng => pcap::read(bytes, &mut collector),

@@ -55,7 +55,7 @@ impl Purpose {
         match self {
             Self::Import => {
                 "CSV with the columns name,from,to,period,frame; pcap and pcapng; candump, ASC, BLF, TRC, MF4 and BUSMASTER \
-                 logs; DBC databases; AUTOSAR system descriptions (ARXML); each of them also packed with gzip"
+                 logs, the CSV of SavvyCAN and python-can; DBC databases; AUTOSAR system descriptions (ARXML); each of them also packed with gzip"
             }
             Self::Routes => "CSV with the columns message,from,to,gateway, also packed with gzip",
             Self::Scenario => "scenarios in TOML or JSON",

@@ -103,14 +103,6 @@ pub const ENTRIES: &[Entry] = &[
     read("a table of routes", Purpose::Routes, |it| it.columns(&["message", "from", "to", "gateway"]) == 4),
     read("a network of tsnkit", Purpose::Network, |it| it.columns(&["link", "q_num", "rate"]) == 3),
     read("streams of tsnkit", Purpose::Streams, |it| it.columns(&["src", "dst", "size", "period"]) == 4),
-    named(
-        "a log of SavvyCAN (GVRET CSV)",
-        "export it from SavvyCAN as a candump log, a Vector ASC or a BUSMASTER log",
-        |it| it.columns(&["Time Stamp", "ID", "Extended", "Bus", "LEN"]) >= 4,
-    ),
-    named("a CSV log of python-can", "write another: `can_logconvert FILE out.log`", |it| {
-        it.columns(&["timestamp", "arbitration_id", "dlc", "data"]) == 4
-    }),
     named("a packet list that Wireshark exported", "save the capture itself as pcapng", |it| {
         it.columns(&["No.", "Time", "Source", "Destination", "Protocol"]) == 5
     }),

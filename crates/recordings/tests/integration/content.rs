@@ -53,8 +53,8 @@ const SEEN: &[(&str, &[u8])] = &[
     ("a table of routes", b"message,from,to,gateway\nA,front,rear,zone\n"),
     ("a network of tsnkit", b"link,q_num,rate,t_proc,t_prop\n\"(0, 1)\",8,1,2000,0\n"),
     ("streams of tsnkit", b"id,src,dst,size,period,deadline,jitter\n"),
-    ("a log of SavvyCAN (GVRET CSV)", b"Time Stamp,ID,Extended,Dir,Bus,LEN,D1,D2\n"),
-    ("a CSV log of python-can", b"timestamp,arbitration_id,extended,remote,error,dlc,data\n"),
+    ("a recording of a CAN bus", b"Time Stamp,ID,Extended,Dir,Bus,LEN,D1,D2\n"),
+    ("a recording of a CAN bus", b"timestamp,arbitration_id,extended,remote,error,dlc,data\n"),
     (
         "a packet list that Wireshark exported",
         b"\"No.\",\"Time\",\"Source\",\"Destination\",\"Protocol\",\"Length\",\"Info\"\n",

@@ -7,6 +7,7 @@ mod busmaster;
 mod candump;
 mod capture;
 mod content;
+mod csv;
 mod dbc;
 mod format;
 mod gzip;
