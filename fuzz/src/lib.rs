@@ -221,7 +221,9 @@ pub fn import_arxml(data: &[u8]) {
             assert!(frame.senders.iter().chain(&frame.receivers).all(|ecu| *ecu < found.nodes.len()));
         }
         let is_there = |(channel, frame): (usize, usize)| frame < found.channels[channel].frames.len();
-        assert!(found.routes.iter().all(|route| is_there(route.from) && is_there(route.to) && route.from.0 != route.to.0));
+        assert!(
+            found.routes.iter().all(|route| is_there(route.from) && is_there(route.to) && route.from.0 != route.to.0)
+        );
     }
     check_import(chronoseal_scenario::import::from_description("fuzz.arxml", data));
 }

@@ -14,8 +14,8 @@ use crate::limits::{CLUSTER_CYCLE_MAX, NAME_LEN_MAX, PERIOD_MIN};
 use crate::load::{NoFiles, load};
 use crate::problem::Problems;
 
-pub(super) use database::{BIT_RATE, BIT_RATE_EXTENDED, DATA_BIT_RATE, PERIOD_ASSUMED};
 pub use database::from_database;
+pub(super) use database::{BIT_RATE, BIT_RATE_EXTENDED, DATA_BIT_RATE, PERIOD_ASSUMED};
 pub use recording::from_recording;
 pub use vehicle::{Database, from_databases};
 
