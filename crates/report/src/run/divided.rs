@@ -2,6 +2,7 @@
 
 use chronoseal_results::{DividedLatency, DividedPart, PartKind, RunMeta, RunSummary};
 
+use super::ranges::shown;
 use crate::document::{Divided, DividedRow, Piece};
 
 /// The picture, if frames were followed.
@@ -27,7 +28,7 @@ fn row(meta: &RunMeta, one: &DividedLatency) -> Option<DividedRow> {
         mean: us(part.sum_ps as f64) / frames,
     };
     Some(DividedRow {
-        name: stream.name.clone(),
+        name: shown(meta, stream),
         note: meta.node_name(one.receiver),
         longest: format!("frame {}", one.worst_sequence),
         n: one.frames,

@@ -143,11 +143,14 @@ struct End<'a> {
     losses: Vec<(&'a str, u64)>,
 }
 
+/// The name of a stream where it stands beside others: what a closed loop measures is something else.
+pub(super) fn shown(meta: &RunMeta, stream: &StreamMeta) -> String {
+    if meta.is_in_closed_loop(stream) { format!("{}, closed loop", stream.name) } else { stream.name.clone() }
+}
+
 /// A bound stands beside the deadline of the same receiver.
 fn ends<'a>(meta: &RunMeta, stream: &'a StreamMeta, counts: &'a StreamSummary) -> Vec<End<'a>> {
-    // What a closed loop measures is something else, and never stands beside what is not in one.
-    let name =
-        if meta.is_in_closed_loop(stream) { format!("{}, closed loop", stream.name) } else { stream.name.clone() };
+    let name = shown(meta, stream);
     let limits = |end: &EndMeta| (end.deadline_ns, end.bound_ns(), end.unbounded.clone());
     let is_divided = stream.ends.windows(2).any(|pair| limits(&pair[0]) != limits(&pair[1]));
     if !is_divided || counts.receivers.len() != stream.ends.len() {

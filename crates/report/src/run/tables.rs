@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use chronoseal_results::{Distribution, RunMeta, RunSummary, Spread, StreamMeta, StreamSummary};
 
+use super::ranges::shown;
 use super::{evidence, is_shared_frame};
 use crate::document::{Cell, Evidence, Mark, Table};
 
@@ -186,9 +187,10 @@ pub(super) fn between(meta: &RunMeta, summary: &RunSummary) -> Table {
         );
     }
     let chosen = choose(summary, slowest);
-    for stream in chosen.iter().map(|&i| &summary.streams[i]) {
+    for (index, stream) in chosen.iter().map(|&index| (index, &summary.streams[index])) {
+        let of = meta.streams.get(index).map_or_else(|| stream.name.clone(), |known| shown(meta, known));
         for (name, spread) in [("Tx", &stream.tx), ("Rx", &stream.rx), ("residence", &stream.residence)] {
-            push_spread(&mut table, &[&stream.name, name], spread, evidence(meta));
+            push_spread(&mut table, &[&of, name], spread, evidence(meta));
         }
     }
     note_cut(table, chosen.len(), summary, "those with the largest latency")
