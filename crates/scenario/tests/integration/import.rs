@@ -253,6 +253,60 @@ fn what_no_burst_describes_is_left_out_with_a_warning() {
 }
 
 #[test]
+fn a_flow_that_was_there_for_a_short_time_is_no_stream() {
+    // Ten seconds of an even stream.
+    let even = || (0..1_000).map(|i| (0, i * 10_000, frame(2, 1, &[0x88, 0xb5], 100)));
+    let with = |brief: &mut dyn Iterator<Item = (u32, u64, Vec<u8>)>| {
+        let bytes = with_interfaces(&[(1, "eth0")], &even().chain(brief).collect::<Vec<_>>());
+        let text = from_capture("x.pcapng", &bytes).unwrap_or_else(|problems| panic!("{}", problems.render()));
+        let warnings: Vec<_> = chronoseal_scenario::import::warnings(&text).map(str::to_owned).collect();
+        (plan(&text).streams.len(), text, warnings)
+    };
+    // A burst 20 us apart; 4 frames 1 ms apart; one that is there for just below a twentieth of 9.99 s.
+    for (frames, distance, span) in [(120, 20, "2.38ms"), (4, 1_000, "3ms"), (49, 10_000, "480ms")] {
+        let (streams, text, warnings) =
+            with(&mut (0..frames).map(|i| (0, 5_000_000 + i * distance, frame(1, 2, &[0x88, 0xb6], 1_000))));
+        assert_eq!((streams, warnings.len()), (1, 1), "{text}");
+        let said = format!("it was seen for {span} of 9.99s only, from 5s on: {frames} frames, {frames}000B");
+        assert!(warnings[0].contains("type 0x88b6 is not in the scenario") && warnings[0].contains(&said), "{text}");
+    }
+    // From a twentieth on it is a stream by an assumption, and from nine tenths on by what was seen.
+    for (frames, is_assumed) in [(51, true), (890, true), (910, false)] {
+        let (streams, text, warnings) =
+            with(&mut (0..frames).map(|i| (0, 500_000 + i * 10_000, frame(1, 2, &[0x88, 0xb6], 1_000))));
+        assert_eq!((streams, warnings.len()), (2, 0), "{text}");
+        assert_eq!(text.contains("# assumed: it goes on all the time, though it was seen for"), is_assumed, "{text}");
+        assert!(
+            frames != 51
+                || text.contains("500ms of 9.99s only, from 500ms on. Over the whole capture its rate is 5105.1 B/s.")
+        );
+    }
+    // Few frames that do not come evenly are counted over the whole capture anyway.
+    let (streams, text, warnings) =
+        with(&mut [0, 1, 9].into_iter().map(|at| (0, at, frame(1, 2, &[0x88, 0xb6], 1_000))));
+    assert_eq!((streams, warnings.len()), (4, 0), "{text}");
+    // Many of them are counted together.
+    let (streams, text, warnings) =
+        with(&mut (0..300).map(|i| (0, 5_000 + i, frame(1, (i % 30) as u8 + 10, &[0x88, 0xb6], 1_000))));
+    assert_eq!((streams, warnings.len()), (1, 21), "{text}");
+    assert!(
+        warnings[20].starts_with("10 more flows are not in the scenario")
+            && warnings[20].contains("100 frames, 100000B")
+    );
+}
+
+#[test]
+fn clocks_are_streams_where_all_else_is_left_out() {
+    let clock = |i: u64| (0, i * 125_000, frame(14, 3, &[0x88, 0xf7, 0x10, 2], 58));
+    let brief = |i: u64| (0, 1_000_000 + i * 20, frame(1, 2, &[0x88, 0xb6], 1_000));
+    let packets: Vec<_> = (0..80).map(clock).chain((0..20).map(brief)).collect();
+    let text = from_capture("x.pcapng", &with_interfaces(&[(1, "eth0")], &packets))
+        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    assert_eq!(plan(&text).streams.len(), 1, "{text}");
+    assert!(text.contains("the capture has nothing but clocks"), "{text}");
+}
+
+#[test]
 fn a_capture_that_was_cut_off_is_used_as_far_as_it_goes() {
     let bytes = pcap(DataLink::ETHERNET);
     let text = from_capture("bus.pcap", &bytes[..bytes.len() * 2 / 3])

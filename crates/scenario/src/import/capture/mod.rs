@@ -5,6 +5,7 @@
 
 mod clocks;
 mod dissect;
+mod left_out;
 mod observation;
 mod rate;
 mod stream;
@@ -176,7 +177,7 @@ fn show_key(key: &Key) -> String {
     text
 }
 
-/// The smallest usual rate at which no link is busy for more than half of the time by what was seen `[bit/s]`.
+/// The smallest usual rate at which no link is busy for more than half of the time with these streams `[bit/s]`.
 fn link_rate(streams: &[stream::Stream]) -> u64 {
     let mut links: BTreeMap<(&str, bool), f64> = BTreeMap::new();
     for stream in streams {

@@ -144,6 +144,11 @@ impl Observation {
         self.times.map_or(0, |(first, last)| last - first)
     }
 
+    /// From the first frame to this time `[ns]`.
+    pub(super) fn since_begin_ns(&self, at_ns: u64) -> u64 {
+        self.times.map_or(0, |(first, _)| at_ns.saturating_sub(first))
+    }
+
     pub(super) fn leave_out(&mut self, what: &'static str) {
         *self.left_out.entry(what).or_default() += 1;
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_core::Duration;
 
 use super::dissect::{Key, PROTOCOL_UDP, Secured, Station};
+use super::left_out::{self, LeftOut, show_rate};
 use super::observation::{Frame, Observation, Seen};
 use super::rate::{Rate, shown};
 use super::{Network, clocks, link_rate, node_of, nodes, segment_names, show_key};
@@ -66,20 +67,18 @@ pub(super) struct Described {
 /// Streams, clocks and MACsec of each segment.
 pub(super) fn describe(seen: &mut Observation) -> Described {
     let (names, nodes) = (segment_names(seen), nodes(seen));
-    let mut described = Described { networks: Vec::new(), warnings: Vec::new() };
+    let (mut networks, mut left_out) = (Vec::new(), LeftOut::default());
     let (mut single, mut taken) = (0u64, BTreeSet::new());
     for (segment, (name, nodes)) in names.into_iter().zip(nodes).enumerate() {
         let clocks = clocks::clocks(seen, segment);
-        // A segment of clocks alone would have nothing to carry: there their messages are streams.
         let has_clocks = clocks.is_some();
-        let is_clocked = has_clocks
-            && seen
-                .flows
-                .iter()
-                .any(|(key, flow)| key.segment == segment && key.clock.is_none() && flow.frames.len() > 1);
+        // A segment of clocks alone would have nothing to carry: there their messages are streams.
+        let mut is_clocked = false;
         let mut streams: Vec<Stream> = Vec::new();
         let mut links: BTreeSet<u16> = BTreeSet::new();
-        for (key, flow) in seen.flows.iter().filter(|(key, _)| key.segment == segment) {
+        let flows = seen.flows.iter().filter(|(key, _)| key.segment == segment);
+        let (of_clocks, others): (Vec<_>, Vec<_>) = flows.partition(|(key, _)| key.clock.is_some());
+        for (key, flow) in others.into_iter().chain(of_clocks) {
             if is_clocked && key.clock.is_some() {
                 continue;
             }
@@ -87,26 +86,20 @@ pub(super) fn describe(seen: &mut Observation) -> Described {
                 single += flow.frames.len() as u64;
                 continue;
             };
-            if rate.is_undescribed() {
-                described.warnings.push(format!(
-                    "{} is not in the scenario: its {} frames have a rate of {}, and up to {:.0} kB more at once, which no \
-                     period and burst describes; nothing counts it. Write streams for it",
-                    show_key(key),
-                    rate.frames,
-                    show_rate(rate.bytes_per_s),
-                    rate.burst / 1e3,
-                ));
+            let begin_ns = left_out::begin_ns(seen, key);
+            if left_out.takes(key, &rate, begin_ns, seen.length_ns()) {
                 continue;
             }
             if let Some(identifier) = key.virtual_link.filter(|identifier| !links.insert(*identifier)) {
-                described.warnings.push(format!(
+                left_out.warn(format!(
                     "{} is not in the scenario: virtual link {identifier} is there already. If these are its copies on network B, \
                      write the two `networks`",
                     show_key(key)
                 ));
                 continue;
             }
-            let mut stream = stream(key, flow, rate, &nodes, &mut described.warnings);
+            let mut stream = stream(key, flow, rate, &nodes, &mut left_out);
+            stream.comment.extend(left_out::assumed(&stream.rate, begin_ns, seen.length_ns()));
             if has_clocks && key.clock.is_some() {
                 let what = "assumed: a stream like any other, for the capture has nothing but clocks. Beside streams of yours write";
                 stream.comment.push(format!("{what} `sync = {{ gptp = {{}} }}` instead."));
@@ -115,6 +108,7 @@ pub(super) fn describe(seen: &mut Observation) -> Described {
                 stream.name = format!("{}-{}", stream.name, taken.len());
             }
             streams.push(stream);
+            is_clocked |= has_clocks && key.clock.is_none();
         }
         if seen.beacons > 0 {
             slots(&mut streams, seen.marker);
@@ -122,7 +116,7 @@ pub(super) fn describe(seen: &mut Observation) -> Described {
         let rate = link_rate(&streams);
         let queue: u64 = streams.iter().map(|stream| stream.rate.count * (stream.rate.longest + 40)).sum();
         let macsec = macsec(seen, segment, &nodes);
-        described.networks.push(Network {
+        networks.push(Network {
             virtual_links: streams.iter().any(|stream| matches!(stream.class, Class::VirtualLink { .. })),
             clocks: clocks.filter(|_| is_clocked),
             queue: (queue * 4).clamp(QUEUE_MIN, QUEUE_MAX),
@@ -136,7 +130,7 @@ pub(super) fn describe(seen: &mut Observation) -> Described {
     if single > 0 {
         *seen.left_out.entry("frames were left out: a single frame has no period").or_default() += single;
     }
-    described
+    Described { networks, warnings: left_out.into_warnings() }
 }
 
 fn rate(flow: &Seen, capture_ns: u64) -> Option<Rate> {
@@ -144,13 +138,7 @@ fn rate(flow: &Seen, capture_ns: u64) -> Option<Rate> {
     Rate::of(&frames, capture_ns)
 }
 
-fn stream(
-    key: &Key,
-    flow: &Seen,
-    rate: Rate,
-    nodes: &[(Option<Station>, String)],
-    warnings: &mut Vec<String>,
-) -> Stream {
+fn stream(key: &Key, flow: &Seen, rate: Rate, nodes: &[(Option<Station>, String)], left_out: &mut LeftOut) -> Stream {
     let from = node_of(nodes, key.source).unwrap_or("unknown").to_owned();
     let is_single = key.destination != Station::Group;
     let receiver = node_of(nodes, key.destination).filter(|_| is_single);
@@ -190,7 +178,7 @@ fn stream(
     if key.redundant {
         let again = if flow.repeated > 0 { format!(", {} numbers came again", flow.repeated) } else { String::new() };
         let what = format!("{} has redundancy tags (IEEE 802.1CB){again}", show_key(key));
-        warnings.push(format!(
+        left_out.warn(format!(
             "{what}: its copies are no copies in the scenario, since a capture does not show their ways; write your \
              switches and `replication = {{ ways = [[\"left\"], [\"right\"]] }}`"
         ));
@@ -211,7 +199,7 @@ fn stream(
         ));
     }
     if length > MESSAGE_LEN_MAX {
-        warnings.push(format!("{} is cut to {MESSAGE_LEN_MAX}B, the longest message there is", show_key(key)));
+        left_out.warn(format!("{} is cut to {MESSAGE_LEN_MAX}B, the longest message there is", show_key(key)));
     }
     Stream {
         name: name(key, &from, !flow.services.is_empty()),
@@ -239,10 +227,6 @@ fn show_counted(rate: &Rate) -> String {
         show_rate(rate.bytes_per_s),
         (rate.burst - 1e-3).ceil()
     )
-}
-
-fn show_rate(bytes_per_s: f64) -> String {
-    if bytes_per_s >= 1e5 { format!("{:.1} kB/s", bytes_per_s / 1e3) } else { format!("{bytes_per_s:.1} B/s") }
 }
 
 fn class(key: &Key, rate: &Rate, period: &mut Duration, comment: &mut Vec<String>) -> Class {

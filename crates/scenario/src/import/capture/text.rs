@@ -89,7 +89,7 @@ fn segment(network: &Network, has_slots: bool) -> String {
     let mut text = format!(
         "\n[segments.{}.ethernet]\n\
          # assumed: one switch with a link to each station. Write your own `switches` and `links`.\n\
-         rate = \"{}\"    # assumed: no link is busy for more than half of the time by what was seen. Write yours\n\
+         rate = \"{}\"    # assumed: no link is busy for more than half of the time with these streams. Write yours\n\
          queue_len_max = \"{}B\"    # assumed: more than can come at once. Write what your switch has\n",
         network.name,
         Rate(network.rate),

@@ -1,0 +1,109 @@
+//! What of a capture no stream describes, and why.
+
+use super::dissect::Key;
+use super::observation::Observation;
+use super::rate::{Rate, shown};
+use super::show_key;
+
+/// A flow that was there for a smaller share of the capture is no stream, for a stream goes on all the time `[1]`.
+const SHARE_MIN: f64 = 0.05;
+/// One that was there for a smaller share is a stream by an assumption `[1]`.
+const SHARE_WHOLE: f64 = 0.9;
+/// Flows that were there for a short time and are named one by one.
+const BRIEF_MAX: u64 = 20;
+
+/// What is not in the scenario.
+#[derive(Default)]
+pub(super) struct LeftOut {
+    warnings: Vec<String>,
+    /// Flows that were there for a short time.
+    brief: u64,
+    /// Frames and bytes of those that are not named.
+    unnamed: (u64, u64),
+}
+
+impl LeftOut {
+    pub(super) fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
+    }
+
+    /// True if no stream describes this flow, whose first frame came `begin_ns` behind the first of the capture.
+    pub(super) fn takes(&mut self, key: &Key, rate: &Rate, begin_ns: u64, capture_ns: u64) -> bool {
+        let why = if share(rate, capture_ns) < SHARE_MIN {
+            self.brief += 1;
+            if self.brief > BRIEF_MAX {
+                self.unnamed.0 += rate.frames as u64;
+                self.unnamed.1 += rate.bytes;
+                return true;
+            }
+            format!(
+                "it was seen for {} of {} only, from {} on: {} frames, {}B. A stream goes on all the time and would have {} \
+                 instead of {}. If it does go on, write a stream for it",
+                shown(rate.span_ns),
+                shown(capture_ns),
+                shown(begin_ns),
+                rate.frames,
+                rate.bytes,
+                show_rate(rate.bytes_per_s),
+                show_rate(over_all(rate, capture_ns)),
+            )
+        } else if rate.is_undescribed() {
+            format!(
+                "its {} frames have a rate of {}, and up to {:.0} kB more at once, which no period and burst describes; nothing \
+                 counts it. Write streams for it",
+                rate.frames,
+                show_rate(rate.bytes_per_s),
+                rate.burst / 1e3,
+            )
+        } else {
+            return false;
+        };
+        self.warnings.push(format!("{} is not in the scenario: {why}", show_key(key)));
+        true
+    }
+
+    pub(super) fn into_warnings(mut self) -> Vec<String> {
+        if let (more @ 1.., (frames, bytes)) = (self.brief.saturating_sub(BRIEF_MAX), self.unnamed) {
+            self.warnings.push(format!(
+                "{more} more flows are not in the scenario: each was seen for less than {:.0} % of the capture; together \
+                 {frames} frames, {bytes}B",
+                SHARE_MIN * 100.0
+            ));
+        }
+        self.warnings
+    }
+}
+
+/// For how much of the capture a flow was there, up to when its next frame would have come `[1]`.
+fn share(rate: &Rate, capture_ns: u64) -> f64 {
+    (rate.span_ns as f64 + rate.period_ns as f64) / capture_ns.max(1) as f64
+}
+
+/// Its rate if it is spread over the whole capture `[byte/s]`.
+fn over_all(rate: &Rate, capture_ns: u64) -> f64 {
+    rate.bytes as f64 / (capture_ns.max(1) as f64 * 1e-9)
+}
+
+/// What is assumed of a flow that was there for a part of the capture. The rate of few frames is over the whole of it anyway.
+pub(super) fn assumed(rate: &Rate, begin_ns: u64, capture_ns: u64) -> Option<String> {
+    (!rate.is_few && share(rate, capture_ns) < SHARE_WHOLE).then(|| {
+        format!(
+            "assumed: it goes on all the time, though it was seen for {} of {} only, from {} on. Over the whole capture its rate \
+             is {}.",
+            shown(rate.span_ns),
+            shown(capture_ns),
+            shown(begin_ns),
+            show_rate(over_all(rate, capture_ns)),
+        )
+    })
+}
+
+/// When the first frame of a flow came, from the first of the capture `[ns]`.
+pub(super) fn begin_ns(seen: &Observation, key: &Key) -> u64 {
+    let first = seen.flows.get(key).and_then(|flow| flow.frames.first());
+    first.map_or(0, |frame| seen.since_begin_ns(frame.at_ns))
+}
+
+pub(super) fn show_rate(bytes_per_s: f64) -> String {
+    if bytes_per_s >= 1e5 { format!("{:.1} kB/s", bytes_per_s / 1e3) } else { format!("{bytes_per_s:.1} B/s") }
+}
