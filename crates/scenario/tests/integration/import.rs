@@ -144,7 +144,7 @@ fn check(text: &str) {
     assert!((frames_per_s / (49.0 / 0.173_411) - 1.0).abs() < 0.01, "{text}");
     assert!(uneven.len() > 1 && uneven.iter().all(|one| one.hop.frame_len == 500 && one.stream.receivers.len() == 1));
     assert!(text.contains("50 frames of clock synchronisation were left out"));
-    assert!(text.contains("1 frames were left out: a single frame has no period"));
+    assert!(text.contains("# Warning: 1 frame of 100B is not in the scenario: a single frame has no period."));
 }
 
 #[test]
@@ -293,6 +293,35 @@ fn a_flow_that_was_there_for_a_short_time_is_no_stream() {
         warnings[20].starts_with("10 more flows are not in the scenario")
             && warnings[20].contains("100 frames, 100000B")
     );
+}
+
+#[test]
+fn requests_from_ever_new_ports_are_counted_together() {
+    let request = |i: u64| {
+        let mut bytes = frame(1, 2, &[8, 0, 0x45, 0, 0, 86, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 2, 10, 0, 0, 1], 100);
+        bytes[34..36].copy_from_slice(&(40_000 + i as u16).to_be_bytes());
+        bytes[37] = 53;
+        (0, 5_000 + i * 50_000, bytes)
+    };
+    let even = (0..1_001).map(|i| (0, i * 10_000, frame(2, 1, &[0x88, 0xb5], 100)));
+    let bytes = with_interfaces(&[(1, "eth0")], &even.chain((0..190).map(request)).collect::<Vec<_>>());
+    let text = from_capture("x.pcapng", &bytes).unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let warnings: Vec<_> = chronoseal_scenario::import::warnings(&text).collect();
+    assert_eq!((plan(&text).streams.len(), warnings.len()), (1, 1), "{text}");
+    assert!(warnings[0].starts_with("190 frames are not in the scenario"), "{warnings:?}");
+    assert!(warnings[0].contains("Together they are 19000B, 1900.0 B/s over the capture"), "{warnings:?}");
+    // Alone they are no scenario, and a longer capture would not make them one.
+    let alone = with_interfaces(&[(1, "eth0")], &(0..190).map(request).collect::<Vec<_>>());
+    let problems = from_capture("x.pcapng", &alone).expect_err("nothing has a period");
+    let problem = &problems.list()[0];
+    assert!(problem.message.contains("190 frames are not in the scenario"), "{}", problems.render());
+    assert!(problem.help.as_deref().is_some_and(|help| help.contains("together by hand")), "{}", problems.render());
+    // Two frames of one flow at one time have no period either.
+    let twice = (0..1_001).map(|i| (0, i * 10_000, frame(2, 1, &[0x88, 0xb5], 100))).chain([request(7), request(7)]);
+    let text = from_capture("x.pcapng", &with_interfaces(&[(1, "eth0")], &twice.collect::<Vec<_>>()))
+        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let warnings: Vec<_> = chronoseal_scenario::import::warnings(&text).collect();
+    assert!(warnings.len() == 1 && warnings[0].starts_with("2 frames, 200B, are not in the scenario: all"), "{text}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What of a capture no stream describes, and why.
 
 use super::dissect::Key;
-use super::observation::Observation;
+use super::observation::{Observation, Seen};
 use super::rate::{Rate, shown};
 use super::show_key;
 
@@ -20,11 +20,45 @@ pub(super) struct LeftOut {
     brief: u64,
     /// Frames and bytes of those that are not named.
     unnamed: (u64, u64),
+    /// Of flows with one frame.
+    single: Lengths,
+    /// Of flows whose frames all came at once.
+    at_once: Lengths,
+}
+
+/// Frames of which there is nothing but their lengths.
+#[derive(Clone, Copy, Default)]
+struct Lengths {
+    frames: u64,
+    bytes: u64,
+    longest: u64,
 }
 
 impl LeftOut {
     pub(super) fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
+    }
+
+    /// Takes a flow that has no distance of two frames.
+    pub(super) fn take_unmeasured(&mut self, flow: &Seen) {
+        let lengths = if flow.frames.len() > 1 { &mut self.at_once } else { &mut self.single };
+        for frame in &flow.frames {
+            lengths.frames += 1;
+            lengths.bytes += frame.len;
+            lengths.longest = lengths.longest.max(frame.len);
+        }
+    }
+
+    /// What helps if no stream is left.
+    pub(super) const fn help(&self) -> &'static str {
+        if self.single.frames > 1 {
+            "requests that each come from a port of their own have no period however long the capture is: put those of one kind \
+             together by hand, as one stream; other streams need a capture of a few periods of the slowest"
+        } else if self.warnings.is_empty() {
+            "capture for a few periods of the slowest stream"
+        } else {
+            "capture for so long that they come all the time, or write streams for them by hand"
+        }
     }
 
     /// True if no stream describes this flow, whose first frame came `begin_ns` behind the first of the capture.
@@ -62,12 +96,31 @@ impl LeftOut {
         true
     }
 
-    pub(super) fn into_warnings(mut self) -> Vec<String> {
+    pub(super) fn into_warnings(mut self, capture_ns: u64) -> Vec<String> {
         if let (more @ 1.., (frames, bytes)) = (self.brief.saturating_sub(BRIEF_MAX), self.unnamed) {
             self.warnings.push(format!(
                 "{more} more flows are not in the scenario: each was seen for less than {:.0} % of the capture; together \
                  {frames} frames, {bytes}B",
                 SHARE_MIN * 100.0
+            ));
+        }
+        let Lengths { frames, bytes, longest } = self.single;
+        match frames {
+            0 => {}
+            1 => self.warnings.push(format!("1 frame of {bytes}B is not in the scenario: a single frame has no period")),
+            _ => self.warnings.push(format!(
+                "{frames} frames are not in the scenario: each is the only one of its flow, as requests from ever new ports are, \
+                 and a single frame has no period. Together they are {bytes}B, {} over the capture, one every {}, none longer than \
+                 {longest}B. Put those of one kind together by hand, as one stream",
+                show_rate(bytes as f64 / (capture_ns.max(1) as f64 * 1e-9)),
+                shown(capture_ns / frames),
+            )),
+        }
+        let Lengths { frames, bytes, .. } = self.at_once;
+        if frames > 0 {
+            self.warnings.push(format!(
+                "{frames} frames, {bytes}B, are not in the scenario: all frames of their flow have the same time, which gives no \
+                 period"
             ));
         }
         self.warnings

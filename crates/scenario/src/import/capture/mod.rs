@@ -59,17 +59,17 @@ pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems>
     let fail = |message: String, help: &str| {
         Problems::one(source_name, "", Problem::new(Code::ImportCapture, message).help(help))
     };
-    let mut seen = Observation::of(bytes).map_err(|error| {
+    let seen = Observation::of(bytes).map_err(|error| {
         fail(format!("this is no capture of Ethernet: {error}"), "give a pcap or pcapng file of Ethernet frames")
     })?;
-    let described = stream::describe(&mut seen);
+    let described = stream::describe(&seen);
     if described.networks.iter().all(|network| network.streams.is_empty()) {
         let reason = seen.damage.map_or(String::new(), |damage| format!(" ({damage})"));
         let message = match described.warnings.first() {
             None => format!("no flow with two frames is in the {} frames read{reason}", seen.frames),
             Some(warning) => format!("no stream is left of the {} frames read{reason}: {warning}", seen.frames),
         };
-        return Err(fail(message, "capture for a few periods of the slowest stream"));
+        return Err(fail(message, described.help));
     }
     let networks: Vec<&Network> = described.networks.iter().filter(|network| !network.streams.is_empty()).collect();
     let nodes: usize = networks.iter().map(|network| network.nodes.len()).sum();

@@ -62,13 +62,15 @@ pub(super) struct Described {
     pub(super) networks: Vec<Network>,
     /// What of the capture is not in the scenario, and why.
     pub(super) warnings: Vec<String>,
+    /// What helps if there is no stream.
+    pub(super) help: &'static str,
 }
 
 /// Streams, clocks and MACsec of each segment.
-pub(super) fn describe(seen: &mut Observation) -> Described {
+pub(super) fn describe(seen: &Observation) -> Described {
     let (names, nodes) = (segment_names(seen), nodes(seen));
     let (mut networks, mut left_out) = (Vec::new(), LeftOut::default());
-    let (mut single, mut taken) = (0u64, BTreeSet::new());
+    let mut taken = BTreeSet::new();
     for (segment, (name, nodes)) in names.into_iter().zip(nodes).enumerate() {
         let clocks = clocks::clocks(seen, segment);
         let has_clocks = clocks.is_some();
@@ -83,7 +85,7 @@ pub(super) fn describe(seen: &mut Observation) -> Described {
                 continue;
             }
             let Some(rate) = rate(flow, seen.length_ns()) else {
-                single += flow.frames.len() as u64;
+                left_out.take_unmeasured(flow);
                 continue;
             };
             let begin_ns = left_out::begin_ns(seen, key);
@@ -127,10 +129,7 @@ pub(super) fn describe(seen: &mut Observation) -> Described {
             streams,
         });
     }
-    if single > 0 {
-        *seen.left_out.entry("frames were left out: a single frame has no period").or_default() += single;
-    }
-    Described { networks, warnings: left_out.into_warnings() }
+    Described { networks, help: left_out.help(), warnings: left_out.into_warnings(seen.length_ns()) }
 }
 
 fn rate(flow: &Seen, capture_ns: u64) -> Option<Rate> {
