@@ -6,8 +6,8 @@
 mod read;
 mod write;
 
-pub use read::is_can_capture;
 pub(crate) use read::read;
+pub use read::{NOT_CAN, is_can_capture};
 pub use write::write as write_pcap;
 
 /// `CAN_ERR_FLAG` in the identifier word.

@@ -10,7 +10,8 @@ use crate::format::Format;
 use crate::recording::RecordedError;
 
 const HELP: &str = "capture a CAN interface, as `tcpdump -i can0 -w FILE` or `dumpcap -i can0` do";
-const NOT_CAN: &str = "packets that are no CAN frames";
+/// What a recording says of packets in a capture that are something else, such as Ethernet.
+pub const NOT_CAN: &str = "packets that are no CAN frames";
 /// Identifier word, length, flags, two more bytes.
 const HEADER_LEN: usize = 8;
 /// `CAN_RTR_FLAG` in the identifier word: a length and no data.
@@ -23,14 +24,22 @@ const XL_FLAG: u8 = 0x80;
 /// `ETH_P_CAN` and `ETH_P_CANFD`, the protocols of frames captured on all interfaces at once.
 const COOKED_CAN: [u16; 2] = [0x000c, 0x000d];
 
-/// True if the bytes are a capture with an interface of link type 227, or with CAN frames among those of all interfaces.
+/// True if the bytes are a capture with CAN frames. Without any packet, the interface of link type 227 decides.
 pub fn is_can_capture(bytes: &[u8]) -> bool {
-    CaptureReader::new(bytes).is_ok_and(|capture| {
-        capture.map_while(Result::ok).any(|item| match item {
-            CaptureItem::Interface(interface) => interface.link_type == LINKTYPE_CAN_SOCKETCAN,
-            CaptureItem::Packet(packet) => cooked(packet.link_type, &packet.data).is_some(),
-        })
-    })
+    let Ok(capture) = CaptureReader::new(bytes) else { return false };
+    let (mut has_interface, mut has_others) = (false, false);
+    for item in capture.map_while(Result::ok) {
+        match item {
+            CaptureItem::Interface(interface) => has_interface |= interface.link_type == LINKTYPE_CAN_SOCKETCAN,
+            CaptureItem::Packet(packet) => {
+                if packet.link_type == LINKTYPE_CAN_SOCKETCAN || cooked(packet.link_type, &packet.data).is_some() {
+                    return true;
+                }
+                has_others = true;
+            }
+        }
+    }
+    has_interface && !has_others
 }
 
 /// The frame in a packet captured on all interfaces, with the number of its interface if that is told. `None` for all but CAN.

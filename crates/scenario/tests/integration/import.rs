@@ -6,7 +6,7 @@ use std::time::Duration as StdDuration;
 use crate::support::plan;
 use chronoseal_core::Duration;
 use chronoseal_plan::{Ethernet, ProtectionKind, StreamClass};
-use chronoseal_scenario::import::{from_capture, from_csv};
+use chronoseal_scenario::import::{from_any, from_capture, from_csv};
 use chronoseal_scenario::{Code, Problems};
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
@@ -322,6 +322,30 @@ fn requests_from_ever_new_ports_are_counted_together() {
         .unwrap_or_else(|problems| panic!("{}", problems.render()));
     let warnings: Vec<_> = chronoseal_scenario::import::warnings(&text).collect();
     assert!(warnings.len() == 1 && warnings[0].starts_with("2 frames, 200B, are not in the scenario: all"), "{text}");
+}
+
+#[test]
+fn ethernet_beside_can_frames_is_warned_of_and_alone_it_is_a_network() {
+    let can = |i: u64| (0, i * 1_000, vec![0, 0, 1, 0x23, 2, 0, 0, 0, 7, i as u8]);
+    let ethernet = |i: u64| (1, i * 1_000, frame(2, 1, &[0x88, 0xb5], 100));
+    let interfaces = [(227, "can0"), (1, "eth0")];
+    let both: Vec<_> = (0..20).map(can).chain((0..30).map(ethernet)).collect();
+    let text = from_any("both.pcapng", &with_interfaces(&interfaces, &both))
+        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let warnings: Vec<_> = chronoseal_scenario::import::warnings(&text).collect();
+    assert!(warnings.len() == 1 && warnings[0].starts_with("30 packets that are no CAN frames"), "{text}");
+    assert!(text.contains("[segments.bus.can]"), "{text}");
+    plan(&text);
+    // tshark keeps the interface of the frames that it took out.
+    let alone: Vec<_> = (0..30).map(ethernet).collect();
+    let text = from_any("alone.pcapng", &with_interfaces(&interfaces, &alone))
+        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    assert!(text.contains(".ethernet]") && chronoseal_scenario::import::warnings(&text).count() == 0, "{text}");
+    plan(&text);
+    let alone: Vec<_> = (0..20).map(can).collect();
+    let text = from_any("alone.pcapng", &with_interfaces(&interfaces, &alone))
+        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    assert_eq!(chronoseal_scenario::import::warnings(&text).count(), 0, "{text}");
 }
 
 #[test]

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::Duration;
-use chronoseal_recordings::{IdentifierStatistics, Problem as Reason, ReadError, Recording};
+use chronoseal_recordings::{IdentifierStatistics, Problem as Reason, ReadError, Recording, Warning};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, FrameKind};
 
 use super::{FoundBus, FoundMessage, REST_OF_BUS, write};
+use crate::import::WARNING;
 use crate::import::capture::round_period_us;
 use crate::limits::MESSAGES_MAX;
 use crate::problem::{Code, Problem, Problems};
@@ -81,7 +82,7 @@ pub fn from_recording(source_name: &str, bytes: &[u8]) -> Result<String, Problem
         let message = format!("the recording has {} identifiers; a bus has at most {MESSAGES_MAX}", messages.len());
         return Err(fail(message, "cut the recording, or take out what is no bus traffic"));
     }
-    about.extend(recording.warnings.iter().map(|warning| format!("{warning}.")));
+    about.extend(recording.warnings.iter().map(remark));
     about.extend(damage.map(|damage| format!("The recording is damaged behind these frames: {damage}.")));
     let brs = messages.iter().any(|message| matches!(message.kind, FrameKind::Fd { brs: true, .. }));
     let bit_rate = bit_rate(&recording, channel, &messages, brs);
@@ -90,6 +91,17 @@ pub fn from_recording(source_name: &str, bytes: &[u8]) -> Result<String, Problem
     about.push(format!("  name = \"recorded\", traffic = {{ file = {source_name:?} }}, from = \"{REST_OF_BUS}\"",));
     let data_bit_rate = brs.then_some(DATA_BIT_RATE.max(bit_rate));
     write(source_name, FoundBus { about, bit_rate, data_bit_rate, nodes: vec![REST_OF_BUS.into()], messages })
+}
+
+/// A warning of what was recorded on another link than a CAN bus, and a comment of all else.
+fn remark(warning: &Warning) -> String {
+    match warning {
+        Warning::LeftOut { what: chronoseal_recordings::NOT_CAN, count, first } => format!(
+            "{WARNING}{count} packets that are no CAN frames are not in the scenario, the first at {first}. For those of Ethernet \
+             make a second scenario, of a file with nothing else: `tshark -r FILE -Y eth -w ethernet.pcapng`."
+        ),
+        other => format!("{other}."),
+    }
 }
 
 /// The channel with most frames, the first of several.
