@@ -8,11 +8,11 @@ use chronoseal_core::Duration;
 use chronoseal_plan::{Ethernet, ProtectionKind, StreamClass};
 use chronoseal_scenario::import::{from_any, from_capture, from_csv};
 use chronoseal_scenario::{Code, Problems};
-use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::{DataLink, TsResolution};
 use proptest::prelude::*;
 
 const GUIDE: &str = include_str!("../../../../docs/guide/scenario-file.md");
@@ -346,6 +346,40 @@ fn ethernet_beside_can_frames_is_warned_of_and_alone_it_is_a_network() {
     let text = from_any("alone.pcapng", &with_interfaces(&interfaces, &alone))
         .unwrap_or_else(|problems| panic!("{}", problems.render()));
     assert_eq!(chronoseal_scenario::import::warnings(&text).count(), 0, "{text}");
+}
+
+#[test]
+fn what_no_scenario_can_say_costs_only_its_own_flow() {
+    let even = || (0..1_000).map(|i| (0, i * 10_000, frame(2, 1, &[0x88, 0xb5], 100)));
+    let link = |last: u8, i: u64| {
+        let mut bytes = frame(1, 3, &[8, 0], 200);
+        bytes[..6].copy_from_slice(&[3, 0, 0, 0, 0, last]);
+        (0, i * 10_000, bytes)
+    };
+    let links: Vec<_> = even().chain((0..1_000).flat_map(|i| [link(0, i), link(7, i)])).collect();
+    let text = from_capture("x.pcapng", &with_interfaces(&[(1, "eth0")], &links))
+        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let warnings: Vec<_> = chronoseal_scenario::import::warnings(&text).collect();
+    assert_eq!((plan(&text).streams.len(), warnings.len()), (2, 1), "{text}");
+    assert!(warnings[0].contains("03:00:00:00:00:00") && warnings[0].contains("virtual links 1 to 65535"), "{text}");
+    assert!(text.contains("ct_id = 7"), "{text}");
+    // 150 ns apart.
+    let header =
+        PcapHeader { datalink: DataLink::ETHERNET, ts_resolution: TsResolution::NanoSecond, ..PcapHeader::default() };
+    let mut writer = PcapWriter::with_header(Vec::new(), header).expect("memory");
+    for i in 0..4_000 {
+        let bytes = frame(1, 2, &[0x88, 0xb6], 60);
+        writer.write_packet(&PcapPacket::new(StdDuration::from_nanos(150 * i), 60, &bytes)).expect("memory");
+    }
+    let problems = from_capture("x.pcap", &writer.into_writer()).expect_err("nothing is left");
+    assert!(
+        problems.list()[0].message.contains("4000 frames come every 150ns, and no period is below 1us"),
+        "{}",
+        problems.render()
+    );
+    let same: Vec<_> = (0..200).map(|i| (0, 5, frame(1, i, &[0x88, 0xb6], 60))).collect();
+    let problems = from_capture("x.pcapng", &with_interfaces(&[(1, "eth0")], &same)).expect_err("one instant");
+    assert!(problems.list()[0].message.starts_with("all 200 frames have the same time"), "{}", problems.render());
 }
 
 #[test]

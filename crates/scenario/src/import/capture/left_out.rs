@@ -4,6 +4,7 @@ use super::dissect::Key;
 use super::observation::{Observation, Seen};
 use super::rate::{Rate, shown};
 use super::show_key;
+use crate::limits::PERIOD_MIN;
 
 /// A flow that was there for a smaller share of the capture is no stream, for a stream goes on all the time `[1]`.
 const SHARE_MIN: f64 = 0.05;
@@ -88,6 +89,22 @@ impl LeftOut {
                 rate.frames,
                 show_rate(rate.bytes_per_s),
                 rate.burst / 1e3,
+            )
+        } else if shown(rate.period_ns) < PERIOD_MIN {
+            format!(
+                "its {} frames come every {}, and no period is below {PERIOD_MIN}; nothing counts its {}. Write a stream of longer \
+                 messages for it, or take a capture whose clock is right",
+                rate.frames,
+                shown(rate.period_ns),
+                show_rate(rate.bytes_per_s),
+            )
+        } else if key.virtual_link == Some(0) {
+            format!(
+                "a scenario has virtual links 1 to {}; nothing counts its {} frames, {}. Give it a free identifier and write a \
+                 stream for it",
+                u16::MAX,
+                rate.frames,
+                show_rate(rate.bytes_per_s),
             )
         } else {
             return false;

@@ -64,6 +64,10 @@ pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems>
     })?;
     let described = stream::describe(&seen);
     if described.networks.iter().all(|network| network.streams.is_empty()) {
+        if seen.frames > 1 && seen.length_ns() == 0 {
+            let message = format!("all {} frames have the same time, so nothing says how often they come", seen.frames);
+            return Err(fail(message, "capture with the time of each frame, as tcpdump and dumpcap do"));
+        }
         let reason = seen.damage.map_or(String::new(), |damage| format!(" ({damage})"));
         let message = match described.warnings.first() {
             None => format!("no flow with two frames is in the {} frames read{reason}", seen.frames),

@@ -57,7 +57,7 @@ impl Rate {
         let burst = burst(seen, bytes_per_s);
         let count = (burst / longest as f64 - TOLERANCE).ceil().max(1.0) as u64;
         let exact_ns = count as f64 * longest as f64 / bytes_per_s * 1e9;
-        let period_ns = (exact_ns.min(86_400e9) as u64).max(1_000);
+        let period_ns = exact_ns.min(86_400e9) as u64;
         let round_ns = round_period_us(period_ns).map(|us| us.unsigned_abs() * 1_000);
         let round_ns = round_ns.filter(|round| round.abs_diff(period_ns) * 100 <= *round);
         Some(Self {
@@ -175,6 +175,12 @@ mod tests {
         assert!((rate.burst - 58.0).abs() < 1e-6);
         let rate = Rate::of(&every(9_999_000, 100, 1, 100), 1_000_000_000).unwrap();
         assert_eq!((rate.period_ns, rate.count, rate.is_rounded), (10_000_000, 1, true));
+    }
+
+    #[test]
+    fn a_period_is_as_short_as_it_was_seen() {
+        let rate = Rate::of(&every(150, 5_000, 1, 60), 749_850).unwrap();
+        assert_eq!((rate.period_ns, rate.count), (150, 1));
     }
 
     #[test]

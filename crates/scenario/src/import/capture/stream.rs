@@ -10,7 +10,7 @@ use super::observation::{Frame, Observation, Seen};
 use super::rate::{Rate, shown};
 use super::{Network, clocks, link_rate, node_of, nodes, segment_names, show_key};
 use crate::import::schedulable;
-use crate::limits::{FRAME_LEN_MAX, FRAME_LEN_MIN, HEADER_LEN, PERIOD_MIN};
+use crate::limits::{FRAME_LEN_MAX, FRAME_LEN_MIN, HEADER_LEN};
 
 /// Longest message `[byte]`: what a datagram of UDP holds.
 const MESSAGE_LEN_MAX: u64 = 65_507;
@@ -159,7 +159,7 @@ fn stream(key: &Key, flow: &Seen, rate: Rate, nodes: &[(Option<Station>, String)
             flow.services.iter().map(|(service, method)| format!("{service:#06x}.{method:#06x}")).collect();
         comment.push(format!("SOME/IP, service and method {}.", services.join(", ")));
     }
-    let mut period = shown(rate.period_ns).max(PERIOD_MIN);
+    let mut period = shown(rate.period_ns);
     let class = class(key, &rate, &mut period, &mut comment);
     if rate.is_rounded {
         comment.push("assumed: the period is the round number within 1 % of what was counted.".into());
