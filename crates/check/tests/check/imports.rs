@@ -213,3 +213,16 @@ fn clocks_and_gaps_that_are_not_in_a_capture_break_nothing() {
     assert_eq!((streams.len(), word(&plan)), (1, Word::NotChecked), "{text}");
     assert!(streams[0].held(), "{streams:?}");
 }
+
+#[test]
+fn bursts_that_came_once_break_nothing() {
+    let even = (0..1_000).map(|i| (i * 10_000_000, frame(mac(2), 1, &tagged(6, 4), &udp(1, 2, (5, 6), 100), 146)));
+    // Forty flows of ten frames each, 1 us apart, which as streams would keep a link busy forty times over.
+    let once = (0..400u64).map(|i| {
+        let at = (i / 10 + 1) * 50_000_000 + i % 10 * 1_000;
+        (at, frame(mac(4), 3, &tagged(3, 4), &udp(3, 4, (100 + (i / 10) as u16, 6), 1_400), 1_446))
+    });
+    let (text, plan, streams) = imported(&pcap(1, even.chain(once).collect()));
+    assert_eq!((streams.len(), word(&plan)), (1, Word::Held), "{text}");
+    assert!(text.contains("20 more flows are not in the scenario"), "{text}");
+}

@@ -57,8 +57,10 @@ impl LeftOut {
              together by hand, as one stream; other streams need a capture of a few periods of the slowest"
         } else if self.warnings.is_empty() {
             "capture for a few periods of the slowest stream"
+        } else if self.brief > 0 {
+            "keep the part of the capture in which they come all the time, or write streams for them by hand"
         } else {
-            "capture for so long that they come all the time, or write streams for them by hand"
+            "write streams for them by hand"
         }
     }
 
@@ -73,7 +75,8 @@ impl LeftOut {
             }
             format!(
                 "it was seen for {} of {} only, from {} on: {} frames, {}B. A stream goes on all the time and would have {} \
-                 instead of {}. If it does go on, write a stream for it",
+                 instead of {}. If it does go on, keep the part of the \
+                 capture that it is in, or write a stream for it",
                 shown(rate.span_ns),
                 shown(capture_ns),
                 shown(begin_ns),
