@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::VecDeque;
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use chronoseal_testbed::{Channel, ChannelState, ConnectionEnd, Credentials, Transport, Transports, Watch};
@@ -27,21 +28,36 @@ fn enrol(addresses: &[[u8; 4]]) -> Vec<Credentials> {
 }
 
 impl Pair {
-    /// The ends have these credentials. No two tests have the same stream, and so no port.
+    /// The ends have these credentials. No two tests have the same stream, and so no port; a port that some other program has taken is left
+    /// to it, and the next stream of this test is tried.
     fn new((stream, transport): (u16, Transport), credentials: [&Credentials; 2], message_len: u32) -> Self {
+        let opened = (stream..).step_by(50).take(20).find_map(|stream| {
+            match Self::open((stream, transport), credentials, message_len) {
+                Err(error) if error.kind() == ErrorKind::AddrInUse => None,
+                other => Some(other.unwrap()),
+            }
+        });
+        opened.expect("not all ports of 20 streams are taken")
+    }
+
+    fn open(
+        (stream, transport): (u16, Transport),
+        credentials: [&Credentials; 2],
+        message_len: u32,
+    ) -> std::io::Result<Self> {
         // Two tests of one stream, one over TCP and one over UDP, do not meet.
         let end = |peer, sends| ConnectionEnd { stream, transport, peer, sends, message_len };
         let make = |own, peer, sends, credentials| {
             Secured.channel(&end(peer, sends), own, 1_500, credentials).expect("it can be made")
         };
-        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).unwrap();
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let ends = [make(ROBOT, STATION, true, credentials[0]), make(STATION, ROBOT, false, credentials[1])];
         let mut pair = Self { epoll, ends, came: VecDeque::new() };
         for (index, end) in (0..).zip(&mut pair.ends) {
-            end.open(Watch::new(&pair.epoll, index)).unwrap();
+            end.open(Watch::new(&pair.epoll, index))?;
         }
-        pair.ends[0].dial(Watch::new(&pair.epoll, 0)).unwrap();
-        pair
+        pair.ends[0].dial(Watch::new(&pair.epoll, 0))?;
+        Ok(pair)
     }
 
     /// Turns both ends until it is so, or for ten seconds.
