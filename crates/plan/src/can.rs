@@ -103,21 +103,23 @@ pub struct CanRecording {
 }
 
 impl CanRecording {
+    /// Its frames by identifier, those of one in time.
+    pub fn by_identifier(&self) -> Vec<&(Duration, CanFrame)> {
+        let mut frames: Vec<&(Duration, CanFrame)> = self.frames.iter().collect();
+        frames.sort_by_key(|(_, frame)| frame.id());
+        frames
+    }
+
     /// The median distance of each identifier's frames; `None` for one that occurs once.
     pub fn median_distances(&self) -> BTreeMap<CanId, Option<Duration>> {
-        let mut times: BTreeMap<CanId, Vec<Duration>> = BTreeMap::new();
-        for (at, frame) in &self.frames {
-            times.entry(frame.id()).or_default().push(*at);
-        }
-        times
-            .into_iter()
-            .map(|(id, times)| {
-                let mut distances: Vec<Duration> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-                distances.sort();
-                let median = statistics::median(&distances);
-                (id, median.filter(|distance| *distance > Duration::ZERO))
-            })
-            .collect()
+        let frames = self.by_identifier();
+        let of_identifier = |frames: &[&(Duration, CanFrame)]| {
+            let mut distances: Vec<Duration> = frames.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+            distances.sort_unstable();
+            let median = statistics::median(&distances);
+            (frames[0].1.id(), median.filter(|distance| *distance > Duration::ZERO))
+        };
+        frames.chunk_by(|one, next| one.1.id() == next.1.id()).map(of_identifier).collect()
     }
 }
 

@@ -341,10 +341,15 @@ pub(super) fn format_of(facet: &CanHop) -> Option<(CanId, FrameKind)> {
 fn recorded<'r>(view: Can<'_>, recordings: impl Iterator<Item = &'r CanRecording>) -> BTreeMap<CanId, Message> {
     let mut set: BTreeMap<CanId, Message> = BTreeMap::new();
     for recording in recordings {
-        for (_, frame) in &recording.frames {
-            let wire_time = occupancy(&view.segment.timing, frame.id(), frame.kind(), frame.data().len());
-            let known = set.entry(frame.id()).or_insert(Message {
-                id: frame.id(),
+        let frames = recording.by_identifier();
+        for frames in frames.chunk_by(|(_, one), (_, next)| one.id() == next.id()) {
+            let mut lens: Vec<_> = frames.iter().map(|(_, frame)| (frame.kind(), frame.data().len())).collect();
+            lens.dedup();
+            let id = frames[0].1.id();
+            let times = lens.into_iter().map(|(kind, len)| occupancy(&view.segment.timing, id, kind, len));
+            let wire_time = times.max().unwrap_or_default();
+            let known = set.entry(id).or_insert(Message {
+                id,
                 wire_time,
                 period: recording.length,
                 jitter: Duration::ZERO,

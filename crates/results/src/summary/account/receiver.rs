@@ -157,6 +157,7 @@ impl Receiver {
     ) {
         // What was missed may come much later.
         let under_way_ns = self.under_way_ns(ledger).max((settled.now - keep_from).as_ns().saturating_mul(4));
+        self.open.reserve(open.frames.len());
         for (sent, end) in open.frames {
             let is_young = (settled.now - sent.due).as_ns() < under_way_ns;
             match end {
