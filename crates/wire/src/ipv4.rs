@@ -245,18 +245,19 @@ impl Cut {
 
 /// The Internet checksum over parts of which only the last may have an odd length (RFC 1071); 0 over what holds one that fits.
 pub fn checksum(parts: &[&[u8]]) -> u16 {
+    // The order of bytes does not matter until the end, and 2^16 counts as 1: words of 32 bits are added, many at a time.
     let mut sum = 0u64;
     for part in parts {
-        let mut pairs = part.chunks_exact(2);
-        sum += pairs.by_ref().map(|pair| u64::from(u16::from_be_bytes([pair[0], pair[1]]))).sum::<u64>();
-        if let [odd] = pairs.remainder() {
-            sum += u64::from(u16::from_be_bytes([*odd, 0]));
-        }
+        let words = part.chunks_exact(4);
+        let mut last = [0; 4];
+        last[..words.remainder().len()].copy_from_slice(words.remainder());
+        sum += u64::from(u32::from_le_bytes(last));
+        sum += words.map(|word| u64::from(u32::from_le_bytes([word[0], word[1], word[2], word[3]]))).sum::<u64>();
     }
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
     }
-    !(sum as u16)
+    !(sum as u16).swap_bytes()
 }
 
 #[cfg(test)]
@@ -276,6 +277,13 @@ mod tests {
         without[10..12].fill(0);
         assert_eq!(checksum(&[&without]), 0xb861);
         assert_eq!(checksum(&[&[1]]), !0x0100);
+    }
+
+    /// Word by word, as RFC 1071 has it.
+    fn plain_checksum(parts: &[&[u8]]) -> u16 {
+        let pairs = parts.iter().flat_map(|part| part.chunks(2));
+        let words = pairs.map(|pair| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0)));
+        !words.fold(0, |sum, word| (sum + word) % 0x1_0000 + (sum + word) / 0x1_0000) as u16
     }
 
     fn fragment(offset: usize, len: usize, more: bool) -> [u8; 200] {
@@ -340,6 +348,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_checksum_is_that_of_one_word_at_a_time(
+            first in prop::collection::vec(any::<[u8; 2]>(), 0..20),
+            rest in prop::collection::vec(prop_oneof![any::<u8>(), Just(0xff)], 0..1_600),
+        ) {
+            let parts = [first.as_flattened(), &rest];
+            prop_assert_eq!(checksum(&parts), plain_checksum(&parts));
+        }
+
         #[test]
         fn the_fragments_of_a_datagram_cover_it_once(len in 1usize..65_516, mtu in 28usize..1_600) {
             let cut = Cut::new(len, mtu);
