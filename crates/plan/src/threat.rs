@@ -59,6 +59,11 @@ impl ThreatKind {
         }
     }
 
+    /// How much later it passes frames on; zero if it holds none.
+    pub const fn delay(self) -> Duration {
+        if let Self::Delay(_, by) = self { by } else { Duration::ZERO }
+    }
+
     /// What its frames are called in events and rows.
     pub const fn attack(self) -> AttackKind {
         match self {

@@ -97,6 +97,31 @@ impl Dues {
         self.told(stream, sender, left_at).map(|told| told.number)
     }
 
+    /// When the last frame with a number left its sender before a time, and when it was due.
+    pub(crate) fn of_number(
+        &self,
+        stream: StreamId,
+        sender: NodeId,
+        number: u64,
+        before: SimTime,
+    ) -> Option<(SimTime, SimTime)> {
+        let OfSender { told, left } = self.sender(stream, sender)?;
+        let behind = told.partition_point(|told| told.handed_at <= before);
+        let nth = told[..behind].iter().rposition(|told| told.number == number)?;
+        let left_at = left.get(nth).copied().unwrap_or(told[nth].handed_at);
+        Some((left_at, left_at.min(told[nth].due_at)))
+    }
+
+    /// Frames of a stream that left their senders behind a time: number, and when.
+    pub(crate) fn left_since(&self, stream: StreamId, since: SimTime) -> impl Iterator<Item = (u64, SimTime)> {
+        let of_sender = move |(_, OfSender { told, left }): &(NodeId, OfSender)| {
+            let frames = told.iter().enumerate().rev();
+            let left = frames.map(|(nth, told)| (told.number, left.get(nth).copied().unwrap_or(told.handed_at)));
+            left.take_while(|(_, left_at)| *left_at > since).collect::<Vec<_>>()
+        };
+        self.streams.get(stream.index()).into_iter().flatten().flat_map(of_sender)
+    }
+
     /// Frames that their senders told of and still have: stream, number, and when it was told. Of a run in which every frame is seen to
     /// leave.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = (StreamId, u64, SimTime)> {
@@ -107,10 +132,14 @@ impl Dues {
         (0..).map(StreamId).zip(&self.streams).flat_map(of_stream)
     }
 
-    fn told(&self, stream: StreamId, sender: NodeId, left_at: SimTime) -> Option<&Told> {
+    fn sender(&self, stream: StreamId, sender: NodeId) -> Option<&OfSender> {
         let senders = self.streams.get(stream.index())?;
         let place = senders.binary_search_by_key(&sender, |(node, _)| *node).ok()?;
-        let OfSender { told, left } = &senders[place].1;
+        Some(&senders[place].1)
+    }
+
+    fn told(&self, stream: StreamId, sender: NodeId, left_at: SimTime) -> Option<&Told> {
+        let OfSender { told, left } = self.sender(stream, sender)?;
         // A driver keeps the order of what it is handed.
         let nth = left.binary_search(&left_at).ok();
         nth.and_then(|nth| told.get(nth)).or_else(|| nearest(told, left_at))
@@ -173,6 +202,21 @@ mod tests {
         assert_eq!([290, 291, 301].map(|left| dues.due(STREAM, SENDER, at(left))), [100, 200, 300].map(at));
         assert_eq!([290, 291, 301].map(|left| dues.number(STREAM, SENDER, at(left))), [0, 1, 2].map(Some));
         assert_eq!(dues.waiting().count(), 0);
+    }
+
+    #[test]
+    fn a_frame_that_is_held_on_its_way_is_known_by_its_number() {
+        let mut dues = told(&[(100, 20), (200, 20), (300, 20)]);
+        for left in [101, 201, 301] {
+            dues.leave(at(left), SENDER, STREAM);
+        }
+        let of = |number, before| dues.of_number(STREAM, SENDER, number, at(before));
+        assert_eq!(of(1, 450), Some((at(201), at(180))));
+        assert_eq!(of(2, 250), None, "it had not left");
+        assert_eq!(of(3, 900), None);
+        // A sender that started anew counts from the beginning.
+        let again = told(&[(100, 0), (200, 0), (300, 0)]);
+        assert_eq!(again.of_number(STREAM, SENDER, 0, at(900)), Some((at(100), at(100))));
     }
 
     #[test]

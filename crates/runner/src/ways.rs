@@ -10,8 +10,8 @@ mod sent;
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_catalog::Prepared;
-use chronoseal_core::{DiscardReason, Event, EventKind, NodeId, SimTime, StreamId};
-use chronoseal_plan::{HopPlan, Plan, StreamPlan};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_plan::{AttackPlace, HopPlan, Plan, StreamPlan};
 use chronoseal_results::rows::{EventRow, FrameRow, Outcome};
 
 pub(crate) use self::open::Open;
@@ -31,8 +31,32 @@ pub(crate) struct Ways {
     has_application: Vec<bool>,
     gateways: BTreeSet<NodeId>,
     any: bool,
+    /// Streams of which somebody holds each frame on its way, and for how long.
+    held: BTreeMap<StreamId, Duration>,
     /// Gateways that start anew, and from when to when they are away.
     away: BTreeMap<NodeId, (SimTime, SimTime)>,
+}
+
+/// How long frames of streams are held on their way, by all who do.
+fn held(plan: &Plan) -> BTreeMap<StreamId, Duration> {
+    let mut held = BTreeMap::<StreamId, Duration>::new();
+    for threat in plan.threats.iter().filter(|threat| threat.kind.delay() > Duration::ZERO) {
+        let place = plan.attackers.get(usize::from(threat.attacker)).map(|attacker| attacker.place);
+        let passes = |stream: &StreamPlan| match place {
+            Some(AttackPlace::OnLink(segment, node)) => {
+                stream.hops.iter().any(|hop| hop.segment == segment && hop.from == node)
+            }
+            _ => true,
+        };
+        let is_held = |(id, stream): &(StreamId, &StreamPlan)| {
+            threat.kind.target().map_or_else(|| passes(stream), |target| target == *id)
+        };
+        for (id, _) in (0..).map(StreamId).zip(&plan.streams).filter(is_held) {
+            let known = held.entry(id).or_default();
+            *known += threat.kind.delay();
+        }
+    }
+    held
 }
 
 impl Ways {
@@ -55,6 +79,7 @@ impl Ways {
         let relayed: Vec<bool> = plan.streams.iter().map(StreamPlan::is_relayed).collect();
         Self {
             any: relayed.contains(&true),
+            held: held(plan),
             relayed,
             senders: plan.streams.iter().map(|stream| stream.sender).collect(),
             collected: plan.streams.iter().map(collected).collect(),
@@ -82,6 +107,11 @@ impl Ways {
     /// True if a stream's frames hold PDUs of others.
     pub(crate) fn is_container(&self, stream: StreamId) -> bool {
         self.collected.get(stream.index()).is_some_and(|streams| !streams.is_empty())
+    }
+
+    /// How long frames are held on their way at most; zero if none are.
+    fn held_for(&self) -> Duration {
+        self.held.values().copied().max().unwrap_or_default()
     }
 
     /// Who sends a stream.

@@ -5,6 +5,7 @@ mod clocks;
 mod cluster;
 mod fleet;
 mod gate_clocks;
+mod held;
 mod inputs;
 mod network_clocks;
 mod network_grandmasters;

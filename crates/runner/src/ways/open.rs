@@ -96,7 +96,7 @@ impl<'p> Open<'p> {
             owed: Vec::new(),
             on_way: Vec::new(),
             last: SimTime::ZERO,
-            over: [SimTime::from_ps(i64::MIN); 2],
+            over: [SimTime::from_ps(i64::MIN / 2); 2],
         }
     }
 
@@ -145,6 +145,18 @@ impl<'p> Open<'p> {
     pub(crate) fn wait_at_senders(&mut self) {
         let row = |(stream, number, sent_at)| OnWayRow { stream, sequence: Some(number), sent_at };
         self.on_way.extend(self.dues.waiting().map(row));
+    }
+
+    /// The run is over: somebody on their way has those frames that he would have let go on later.
+    fn wait_where_held(&mut self) {
+        for (stream, held_for) in &self.ways.held {
+            let since = self.last - *held_for;
+            let row = |(number, sent_at)| OnWayRow { stream: *stream, sequence: Some(as_sent(number)), sent_at };
+            match self.ways.is_relayed(*stream) {
+                true => self.on_way.extend(self.sent.since(*stream, since).map(row)),
+                false => self.on_way.extend(self.dues.left_since(*stream, since).map(row)),
+            }
+        }
     }
 
     /// A gateway that started anew has lost a frame.
@@ -206,6 +218,10 @@ impl<'p> Open<'p> {
             self.told.push(row);
         }
         let mut rows: Vec<FrameRow> = self.single.take_settled(is_over).collect();
+        if is_over {
+            self.sent.sort_in();
+            self.wait_where_held();
+        }
         if self.ways.any {
             self.join(is_over, &mut rows);
         }
@@ -217,7 +233,7 @@ impl<'p> Open<'p> {
         }
         self.removed.leave_out(&mut rows);
         let [keep_from, _] = self.over;
-        self.dues.forget(keep_from.min(oldest));
+        self.dues.forget(keep_from.min(oldest) - self.ways.held_for());
         self.over = [self.over[1], now];
         rows
     }
@@ -237,19 +253,40 @@ impl<'p> Open<'p> {
     /// Notes when each frame was due, and whether the host was away between then and when the frame had been checked.
     fn tell_dues(&self, rows: &mut [FrameRow]) {
         for row in rows.iter_mut().filter(|row| row.attack.is_none() && row.stream != StreamId::NONE) {
+            let is_relayed = self.ways.is_relayed(row.stream);
+            let is_held = !is_relayed && self.ways.held.contains_key(&row.stream);
+            let due_where_held = is_held.then(|| self.begin_where_held(row)).flatten();
             // A live sender may have lost count of a frame that was accepted all the same, and that is judged too. What was missed
             // in a slot for which nothing was sent was never due.
             let is_known = row.sent_at.is_some() || row.accepted_at.is_some();
             row.due_at = match row.slot_start {
                 Some(slot_start) if !self.ways.has_application[row.stream.index()] => is_known.then_some(slot_start),
-                _ if self.ways.is_relayed(row.stream) => {
-                    is_known.then(|| row.sent_at.map_or(row.cycle_start, |at| at.min(row.cycle_start)))
-                }
-                _ => row.sent_at.map(|at| self.dues.due(row.stream, row.sender, at)),
+                _ if is_relayed => is_known.then(|| row.sent_at.map_or(row.cycle_start, |at| at.min(row.cycle_start))),
+                _ => due_where_held.or_else(|| Some(self.dues.due(row.stream, row.sender, row.sent_at?))),
             };
             let ended_at = row.accepted_at.or(row.received_at);
             row.stalled |= row.due_at.zip(ended_at).is_some_and(|(from, to)| self.stays.overlap(from, to));
         }
+    }
+
+    /// Where somebody holds frames on their way, a row tells when the frame went on: here it learns when the frame left its sender, which
+    /// its number says, and in which slot that was. When it was due.
+    fn begin_where_held(&self, row: &mut FrameRow) -> Option<SimTime> {
+        let went_on_at = row.sent_at?;
+        let (left_at, due_at) = self.dues.of_number(row.stream, row.sender, row.sequence, went_on_at)?;
+        row.sent_at = Some(left_at);
+        // A clock may be a little before the slot.
+        let period = self.plan.streams[row.stream.index()].period;
+        let slots_late = |slot_start: SimTime| (slot_start - left_at + period / 2).div_floor(period);
+        if let Some(slot_start) = row.slot_start.as_mut().filter(|slot_start| slots_late(**slot_start) > 0) {
+            let late_by = period * slots_late(*slot_start);
+            *slot_start = *slot_start - late_by;
+            row.cycle_start = row.cycle_start - late_by;
+            if row.outcome == Outcome::Delivered {
+                row.outcome = Outcome::Late;
+            }
+        }
+        Some(due_at)
     }
 
     /// Joins the hops of frames that gateways carried on.

@@ -114,6 +114,12 @@ impl Sent {
         behind.map(|told| (told.number, told.at))
     }
 
+    /// Frames that were told of behind a time, with when.
+    pub(super) fn since(&self, stream: StreamId, since: SimTime) -> impl Iterator<Item = (u64, SimTime)> {
+        let behind = self.of(stream).into_iter().flatten().rev().take_while(move |told| told.at > since);
+        behind.map(|told| (told.number, told.at))
+    }
+
     /// Forgets what was sent before a time, but for the last of it. The number of the first frame that is left.
     pub(super) fn forget(&mut self, stream: StreamId, before: SimTime) -> u64 {
         let Some(known) = self.0.get_mut(&stream) else { return 0 };
