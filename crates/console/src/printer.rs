@@ -21,8 +21,8 @@ impl Printer {
         Self { quiet, colour }
     }
 
-    /// Data, to standard output. A reader that has gone away (`| head`) ends the program quietly; anything else that keeps it
-    /// from being written, such as a full disk, ends it with an error.
+    /// Data, to standard output. Where its reader has gone away (`| head`) nothing more is printed, and the work goes on to its end and its
+    /// status; anything else that keeps it from being written, such as a full disk, ends the program with an error.
     pub fn data(&self, text: &str) {
         let mut out = std::io::stdout().lock();
         let written = out
@@ -30,8 +30,8 @@ impl Printer {
             .and_then(|()| if text.ends_with('\n') { Ok(()) } else { out.write_all(b"\n") });
         match written.and_then(|()| out.flush()) {
             Ok(()) => {}
-            // Nobody reads any more, so nothing is left to say.
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+            // What is stored and the verdict's status are for others than the reader.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
             Err(error) => {
                 self.note(&format!(
                     "error: cannot write standard output: {error}; what is there is cut off\n\

@@ -199,7 +199,8 @@ fn judge(figures: Vec<Figures>, pairs: Option<&[(usize, usize)]>) -> Vec<Line> {
         .map(|figures| {
             let sides = figures.sides(pairs);
             let (a, b) = (sides.a.iter().flatten().count(), sides.b.iter().flatten().count());
-            (figures, (a.min(b) >= RUNS_MIN).then_some(sides))
+            let is_tested = figures.unlike.is_none() && a.min(b) >= RUNS_MIN;
+            (figures, is_tested.then_some(sides))
         })
         .collect();
     let sides: Vec<Sides> = tested.iter().filter_map(|(_, sides)| sides.clone()).collect();

@@ -2,6 +2,24 @@
 
 use crate::integration::support::{Bench, SMALL};
 
+const LOSSY: &str = r#"schema_version = 2
+name = "lossy"
+duration = "1s"
+[segments.air.link]
+loss = { independent = "50%" }
+[[nodes]]
+name = "robot"
+[[nodes]]
+name = "station"
+[[streams]]
+name = "laser"
+from = "robot"
+to = ["station"]
+period = "10ms"
+length = "64B"
+deadline = "100ms"
+"#;
+
 #[test]
 fn a_stored_run_is_reported_again() {
     let bench = Bench::new();
@@ -22,6 +40,23 @@ fn a_stored_run_is_reported_again() {
     let json = bench.say(&["report", "run", "--out", "elsewhere.html", "--format", "json"]).assert_code(0).json();
     assert_eq!(json["verdict"]["word"], "held");
     assert!(bench.path("elsewhere.html").is_file());
+}
+
+#[test]
+fn who_reads_no_further_changes_neither_what_is_stored_nor_the_status() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    bench.write("lossy.toml", LOSSY);
+    for (scenario, status) in [("small.toml", 0), ("lossy.toml", 1)] {
+        let out = format!("runs-{status}");
+        let words = ["run", scenario, "--repeat", "3", "--out", &out];
+        let mut child = bench.command(&words).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(status), "{scenario}");
+        let stored = std::fs::read_dir(bench.path(&out)).unwrap().filter_map(Result::ok);
+        let runs = stored.filter(|entry| entry.path().join("manifest.json").is_file()).count();
+        assert_eq!(runs, 3, "{scenario}");
+    }
 }
 
 #[test]

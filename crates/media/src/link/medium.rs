@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use chronoseal_core::{DiscardReason, Event, EventKind, NodeId, Priority, SimTime, StreamId};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, Priority, SimTime, StreamId};
 use chronoseal_wire::ethernet::HEADER_LEN;
 use chronoseal_wire::ipv4::{self, Packet};
 use chronoseal_wire::test_bed_header::TestBedHeader;
@@ -21,6 +21,8 @@ pub struct LossyLink {
     /// By the number of its timer.
     under_way: BTreeMap<u32, Flight>,
     next: u32,
+    /// When something was told last.
+    now: SimTime,
     pub(super) counts: Counts,
 }
 
@@ -31,6 +33,8 @@ struct Interface {
     draws: Draws,
     /// When each packet that was taken has left, the earliest first.
     leaving: VecDeque<SimTime>,
+    /// How long all of them take to leave.
+    sending: Duration,
     /// When the last packet in order arrives. Connections are made before the run begins, at times below zero.
     last_arrival: Option<SimTime>,
 }
@@ -60,10 +64,11 @@ impl LossyLink {
             namer: Namer::default(),
             draws: Draws::new(&config, end.node),
             leaving: VecDeque::new(),
+            sending: Duration::ZERO,
             last_arrival: None,
         };
         let interfaces = config.ends.iter().map(interface).collect();
-        Self { config, interfaces, under_way: BTreeMap::new(), next: 0, counts: Counts::default() }
+        Self { config, interfaces, under_way: BTreeMap::new(), next: 0, now: SimTime::ZERO, counts: Counts::default() }
     }
 
     /// Who is to get a frame: the node or the group that its packet names, or all others; the end through which all go, unless it sends.
@@ -92,6 +97,15 @@ impl LossyLink {
         }
     }
 
+    /// How long the station that sent most did, until something was told last.
+    fn busiest(&self) -> Duration {
+        let busy = |interface: &Interface| {
+            let left = interface.leaving.back().map_or(Duration::ZERO, |left| (*left - self.now).max(Duration::ZERO));
+            interface.sending - left
+        };
+        self.interfaces.iter().map(busy).max().unwrap_or_default()
+    }
+
     fn fly(&mut self, at: SimTime, flight: Flight, out: &mut Vec<MediumOutput>) {
         let number = self.next;
         self.next = self.next.wrapping_add(1);
@@ -117,6 +131,7 @@ impl Medium for LossyLink {
         frames: &mut FrameStore,
         out: &mut Vec<MediumOutput>,
     ) {
+        self.now = now;
         let to = self.receivers(from, frames.bytes(frame));
         let sending = self.config.laws.sending_time(frames.len_of(frame));
         let Some(interface) = self.interfaces.iter_mut().find(|interface| interface.end == from) else {
@@ -134,6 +149,7 @@ impl Medium for LossyLink {
         }
         let left_at = interface.leaving.back().map_or(now, |left| (*left).max(now)) + sending;
         interface.leaving.push_back(left_at);
+        interface.sending += sending;
         frames.label_mut(frame).arrived_at.get_or_insert(left_at);
         let fate = interface.draws.fate(name);
         self.counts.bytes += frames.len_of(frame) as i64;
@@ -171,6 +187,7 @@ impl Medium for LossyLink {
     }
 
     fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {
+        self.now = now;
         let Some(Flight { frame, to }) = self.under_way.remove(&timer.number) else { return };
         self.counts.carried += 1;
         for (place, end) in to.iter().enumerate() {
@@ -183,7 +200,7 @@ impl Medium for LossyLink {
 
     fn series(&self) -> Vec<Series> {
         let Counts { carried, lost, queue_full, doubled, altered, overtaken, bytes } = self.counts;
-        vec![
+        let mut series = vec![
             Series::total("frames", "frames", carried),
             Series::total("data", "bytes", bytes),
             Series::total("lost on the way", "frames", lost),
@@ -191,7 +208,11 @@ impl Medium for LossyLink {
             Series::total("doubled", "frames", doubled),
             Series::total("altered", "frames", altered),
             Series::total("overtaken by one sent later", "frames", overtaken),
-        ]
+        ];
+        if self.config.laws.rate.is_some() {
+            series.push(Series::total("busiest station", "ns", self.busiest().as_ns()));
+        }
+        series
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_results::{LinkUse, RunMeta, RunSummary, Spread, StreamMeta, StreamSummary};
+use chronoseal_results::{LinkUse, RoundTripSummary, RunMeta, RunSummary, Spread, StreamMeta, StreamSummary};
 use serde::Serialize;
 
 use super::{Change, EFFECT_MIN, Line, RUNS_MIN, Run, SHARE_EFFECT_MIN, mean};
@@ -33,6 +33,8 @@ pub enum Kind {
 
 /// Latencies below a nanosecond count as one.
 const LATENCY_FLOOR_US: f64 = 1e-3;
+/// The longest of so many times as many messages is longer by less than [`EFFECT_MIN`], of a hundred whose times have an exponential tail.
+const COUNTS_ALIKE: f64 = 1.25;
 /// Counts of nothing count as half of one where only ratios matter.
 const COUNT_FLOOR: f64 = 0.5;
 
@@ -122,6 +124,8 @@ pub(super) struct Figures {
     pub(super) detail: String,
     pub(super) a: Vec<Option<f64>>,
     pub(super) b: Vec<Option<f64>>,
+    /// Why runs of the two sides cannot be held against each other in this, whatever they have.
+    pub(super) unlike: Option<String>,
 }
 
 impl Figures {
@@ -153,12 +157,13 @@ impl Figures {
         }
     }
 
-    /// Why there are too few figures to test.
+    /// Why there are too few figures to test, or none that can be.
     pub(super) fn why_not_checked(&self) -> String {
         let known = |values: &[Option<f64>]| values.iter().flatten().count();
         match (known(&self.a), known(&self.b)) {
             (_, 0) => "no run of the second side has it".into(),
             (0, _) => "no run of the first side has it".into(),
+            _ if self.unlike.is_some() => self.unlike.clone().unwrap_or_default(),
             (a, b) if a == self.a.len() && b == self.b.len() => "too few runs".into(),
             (a, b) => format!("only {a} and {b} runs have it, and a test needs {RUNS_MIN} of each side"),
         }
@@ -194,10 +199,30 @@ pub(super) fn figures(a: (&[&Run], &[Word]), b: (&[&Run], &[Word])) -> Vec<Figur
                 figures.iter().zip(streams).map(one).collect()
             };
             let (kind, of, detail) = key.clone();
-            Figures { kind, of, detail, a: values(&figures_a, &streams_a), b: values(&figures_b, &streams_b) }
+            let unlike = (kind == Kind::Tail && detail == LONGEST).then(|| unlike(&of, a.0, b.0)).flatten();
+            Figures { kind, of, detail, a: values(&figures_a, &streams_a), b: values(&figures_b, &streams_b), unlike }
         })
         .collect();
     all.iter().filter(|figures| is_worth_comparing(figures, &all)).cloned().collect()
+}
+
+/// Of more messages the longest takes longer: why longest latencies cannot be compared, if one side has many more messages in a run.
+fn unlike(of: &str, a: &[&Run], b: &[&Run]) -> Option<String> {
+    let of_run = |(meta, summary): &&Run| {
+        let streams = names(meta, summary).zip(summary.streams.iter().map(|stream| stream.end_to_end.all));
+        let trips = summary.round_trips.iter().map(|trip| (trip_name(trip), trip.from_due.all));
+        let found = streams.chain(trips).find(|(name, _)| name == of);
+        found.and_then(|(_, latency)| latency).map_or(0.0, |latency| latency.n as f64)
+    };
+    let mean = |runs: &[&Run]| runs.iter().map(of_run).sum::<f64>() / runs.len().max(1) as f64;
+    let (a, b) = (mean(a), mean(b));
+    (a.max(b) > a.min(b) * COUNTS_ALIKE).then(|| {
+        format!("the longest of {a:.0} messages a run is no measure beside the longest of {b:.0}: compare runs of one length")
+    })
+}
+
+fn trip_name(trip: &RoundTripSummary) -> String {
+    loop_name(&format!("{} and back as {}", trip.stream, trip.answer), trip.closed_loop_ns.is_some())
 }
 
 /// What it means that a run does not mention a figure.
@@ -253,8 +278,7 @@ fn of_run(meta: &RunMeta, summary: &RunSummary, word: Word) -> BTreeMap<Key, f64
         of_stream(stream, is_closed(meta, index), &mut figures);
     }
     for trip in &summary.round_trips {
-        let of = format!("{} and back as {}", trip.stream, trip.answer);
-        latency(loop_name(&of, trip.closed_loop_ns.is_some()), &trip.from_due, &mut figures);
+        latency(trip_name(trip), &trip.from_due, &mut figures);
     }
     let time_ns = meta.duration_ns.max(1) as f64;
     for segment in &summary.segments {

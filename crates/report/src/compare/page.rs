@@ -182,12 +182,15 @@ fn table(report: &CompareReport, names: (&str, &str)) -> Table {
         table.push(row(report, line));
     }
     let how = match report.pairs {
-        Some(pairs) => format!("{pairs} pairs of runs with the same seed"),
-        None => "the runs of both sides, whose seeds do not match".to_owned(),
+        Some(pairs) => format!("Tested are {pairs} pairs of runs with the same seed"),
+        None if report.has_enough() => {
+            "Tested are the runs of both sides, not in pairs, since their seeds do not match".to_owned()
+        }
+        None => format!("Nothing was tested, since a test needs {RUNS_MIN} runs of each side"),
     };
     table
         .footnote(format!(
-            "Tested are {how}. p is the share of exchanges of runs between the sides in which any figure stands out as much; one \
+            "{how}. p is the share of exchanges of runs between the sides in which any figure stands out as much; one \
              below 0.05 is a change. Differences below {:.0} %, and of shares below {} percentage points, do not stand out.",
             EFFECT_MIN * 100.0,
             SHARE_EFFECT_MIN * 100.0

@@ -349,3 +349,27 @@ fn the_page_lists_the_largest_harm_first() {
     assert!(points.contains("Worse: accepted forgeries (replay) of s from 0.0 to 8.0 a run."), "{points}");
     assert!(points.contains("Worse: median latency of s from 100.000 to 130.000 us, +30.0 %."), "{points}");
 }
+
+#[test]
+fn longest_latencies_of_unlike_counts_are_not_compared() {
+    let of = |n: u64, p99_us: f64| {
+        (0..12)
+            .map(|seed| {
+                let mut stream = stream_of("laser", 100.0, p99_us + seed as f64, 0);
+                let latency = stream.end_to_end.all.as_mut().unwrap();
+                (latency.n, latency.p99_ns) = (n, None);
+                run(seed, vec![stream])
+            })
+            .collect::<Vec<_>>()
+    };
+    let change = |a: &[Run], b: &[Run]| {
+        let report = compare(a, b);
+        let line = report.lines.into_iter().find(|line| line.kind == Kind::Tail).unwrap();
+        (line.change, line.note, report.word)
+    };
+    // As many messages: what is longer is worse.
+    assert_eq!(change(&of(200, 300.0), &of(220, 400.0)).0, Change::Worse);
+    let (change, note, word) = change(&of(40, 300.0), &of(200, 400.0));
+    assert_eq!((change, word), (Change::NotChecked, Word::NotChecked));
+    assert!(note.contains("the longest of 40 messages a run is no measure beside the longest of 200"), "{note}");
+}
