@@ -1,7 +1,9 @@
 //! Files that a person names, and folders for results.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use chronoseal_results::disk::{self, HostDisk};
 
@@ -10,12 +12,26 @@ use crate::Trouble;
 /// The longest file that a command line can name `[byte]`, such as a capture to import.
 const FILE_NAMED_LEN_MAX: u64 = 1_000_000_000;
 
+/// What this program has read, so that it does not write over it.
+static READ: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn remember(path: &Path) {
+    if let Ok(path) = path.canonicalize() {
+        READ.lock().unwrap_or_else(PoisonError::into_inner).insert(path);
+    }
+}
+
+fn was_read(path: &Path) -> bool {
+    path.canonicalize().is_ok_and(|path| READ.lock().unwrap_or_else(PoisonError::into_inner).contains(&path))
+}
+
 /// Reads a file, but no more of it than it may have.
 ///
 /// # Errors
 /// As the host has it, or that it is longer.
 pub fn read_limited(path: &Path, len_max: u64) -> std::io::Result<Vec<u8>> {
     let file = std::fs::File::open(path)?;
+    remember(path);
     let too_long =
         || std::io::Error::other(format!("it is longer than {len_max} bytes, which is the most that is read"));
     // What is too long is not read; of what has no length, such as a pipe, that shows only then.
@@ -33,6 +49,7 @@ pub fn read_limited(path: &Path, len_max: u64) -> std::io::Result<Vec<u8>> {
 /// [`Trouble`]: that it cannot be read, with what to do.
 pub fn read_start(path: &Path, len_max: u64) -> Result<Vec<u8>, Trouble> {
     let mut bytes = Vec::new();
+    remember(path);
     std::fs::File::open(path)
         .and_then(|file| file.take(len_max + 1).read_to_end(&mut bytes))
         .map_err(|error| unreadable(path, &error))?;
@@ -57,7 +74,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Trouble {
 /// Writes a file, whole or not at all, with an error that says what to do.
 ///
 /// # Errors
-/// [`Trouble`]: that it cannot be written, with what to do.
+/// [`Trouble`]: that it cannot be written, or was read, with what to do.
 pub fn write(path: &Path, text: &str) -> Result<(), Trouble> {
     write_bytes(path, text.as_bytes())
 }
@@ -67,6 +84,29 @@ pub fn write(path: &Path, text: &str) -> Result<(), Trouble> {
 /// # Errors
 /// [`Trouble`]: as [`write()`].
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+    spare(path)?;
+    replace(path, bytes)
+}
+
+/// Makes sure that a place is none from which something was read; before long work whose result is to stand there.
+///
+/// # Errors
+/// [`Trouble`]: that it is.
+pub fn spare(path: &Path) -> Result<(), Trouble> {
+    match was_read(path) {
+        true => Err(Trouble(format!(
+            "error: {} is what was read, and it would be lost\nhelp: choose another place",
+            path.display()
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// [`write_bytes`], also over what was read: for a command that says that it changes its file.
+///
+/// # Errors
+/// [`Trouble`]: that it cannot be written, with what to do.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     disk::put(&HostDisk, path, bytes).map_err(|error| {
         let before = if path.exists() { "; what was there is as it was" } else { "" };
         Trouble(format!("error: {error}{before}\nhelp: make room or choose another place with --out"))

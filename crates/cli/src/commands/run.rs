@@ -84,6 +84,14 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
             });
         }
         // Before the run: nobody wants to hear after five minutes that there is no room for the results.
+        if let Some(folder) =
+            options.out.as_deref().filter(|folder| options.repeat > 1 && folder.join("manifest.json").is_file())
+        {
+            return Err(Trouble(format!(
+                "error: {} holds one run, beside which others would not be seen; nothing was run\nhelp: choose another folder with --out",
+                folder.display()
+            )));
+        }
         let place = place(options, &scenario.plan.name, scenario.plan.seed, round);
         place.as_deref().map(files::claim).transpose()?;
         for left in place.as_deref().into_iter().flat_map(sweep) {

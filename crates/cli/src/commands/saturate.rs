@@ -112,6 +112,13 @@ struct Trial {
 pub(crate) fn run(options: &Saturate, printer: &Printer) -> Result<Status, Trouble> {
     let stop = interrupt::flag();
     let first = input::scenario(&options.scenario, &[], options.format)?;
+    options.out.as_deref().map(files::spare).transpose()?;
+    if first.plan.streams.iter().any(|stream| stream.name == options.stream && stream.recorded().is_some()) {
+        return Err(Trouble(format!(
+            "error: {} is a recording, which is sent as it was recorded\nhelp: write a stream with a period, whose rate can be raised",
+            options.stream
+        )));
+    }
     let Some(place) = first.plan.streams.iter().position(|stream| stream.name == options.stream) else {
         let known: Vec<&str> = first.plan.streams.iter().map(|stream| stream.name.as_str()).collect();
         let text =

@@ -67,7 +67,7 @@ fn upgrade_file(options: &ScenarioUpgrade, printer: &Printer) -> Result<Status, 
     match options.out.as_deref() {
         Some(path) => written(path, &upgraded.text, printer)?,
         None if upgraded.is_changed() => {
-            files::write(&options.file, &upgraded.text)?;
+            files::replace(&options.file, upgraded.text.as_bytes())?;
             printer.hint(&format!(
                 "{name}: rewritten from version {} of the format\nnext: chronoseal check {name}",
                 upgraded.from

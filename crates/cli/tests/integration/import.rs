@@ -129,3 +129,22 @@ fn an_autosar_system_is_bounded_and_runs_with_its_secured_pdu() {
         bench.say(&["scenario", "from", "bad.arxml"]).assert_refused(&[said, "help:", "no scenario was made"]);
     }
 }
+
+#[test]
+fn what_is_read_is_not_written_over() {
+    let bench = Bench::new();
+    bench.write("streams.csv", TABLE);
+    bench.say(&["scenario", "from", "streams.csv", "--out", "streams.csv"]).assert_refused(&["it would be lost"]);
+    bench.write("small.toml", SMALL);
+    for words in [
+        &["run", "small.toml", "--no-store", "--trace", "./small.toml"][..],
+        &["saturate", "small.toml", "--stream", "speed", "--out", "small.toml"],
+    ] {
+        bench.say(words).assert_refused(&["small.toml is what was read, and it would be lost"]);
+    }
+    assert_eq!(std::fs::read_to_string(bench.path("streams.csv")).unwrap(), TABLE);
+    assert_eq!(std::fs::read_to_string(bench.path("small.toml")).unwrap(), SMALL);
+    bench.say(&["run", "small.toml", "--out", "one", "--quiet"]).assert_code(0);
+    let repeated = bench.say(&["run", "small.toml", "--out", "one", "--repeat", "2"]);
+    repeated.assert_refused(&["one holds one run", "choose another folder"]);
+}

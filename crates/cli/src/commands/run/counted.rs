@@ -76,6 +76,7 @@ pub(super) fn counted(
                 ));
             }
             printer.note(&format!("{}\n{}", verdict.word.name().to_uppercase(), verdict.text));
+            printer.hint("delivered counts messages, discarded single frames, of which a message may have several");
             printer.hint(&format!(
                 "simulated {} frames by {} events in {cpu_s:.2} s of processor time ({:.2} million frames a second, {:.1} times real time); nothing is stored; seed {}, fingerprint {}",
                 run.tally.delivered(),

@@ -23,6 +23,7 @@ help: keep them with --set fidelity=bytes";
 /// Refuses what cannot be drawn, before anything is run.
 pub(super) fn check(options: &Run, counts_only: bool, duration: Duration) -> Result<(), Trouble> {
     let Some(file) = &options.trace else { return Ok(()) };
+    files::spare(file)?;
     let refused = match options {
         _ if options.engine != EngineName::Sim => Some(NOT_SIMULATED),
         _ if options.repeat > 1 => Some(SEVERAL),
