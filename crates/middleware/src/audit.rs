@@ -27,6 +27,10 @@ const GOVERNED: [&str; 8] = [
     "data_protection_kind",
 ];
 
+/// What a kind of protection can be (DDS Security 9.4.1.2.3 and following); of payloads one of the first three.
+const KINDS: [&str; 5] =
+    ["NONE", "SIGN", "ENCRYPT", "SIGN_WITH_ORIGIN_AUTHENTICATION", "ENCRYPT_WITH_ORIGIN_AUTHENTICATION"];
+
 /// Folders are looked into so deep.
 const DEPTH_MAX: usize = 8;
 /// A longer file is no document of DDS Security `[byte]`.
@@ -123,6 +127,7 @@ fn look_at(folder: &Path, name: &str, audit: &mut Audit) {
             governance(&elements, &mut report);
             let missing = GOVERNED.iter().filter(|element| !elements.contains_key(**element));
             audit.unread.extend(missing.map(|element| format!("{name}: {GOVERNANCE} has no <{element}>")));
+            audit.unread.extend(meaningless(&elements).map(|why| format!("{name}: {GOVERNANCE}: {why}")));
         }
         Err(why) => audit.unread.push(format!("{name}: {GOVERNANCE}: {why}")),
     }
@@ -133,6 +138,22 @@ fn look_at(folder: &Path, name: &str, audit: &mut Audit) {
         Ok(elements) => permissions(&elements, &mut report),
         Err(why) => audit.unread.push(format!("{name}: {PERMISSIONS}: {why}")),
     }
+}
+
+/// Values of which nobody knows what a middleware makes of them.
+fn meaningless(elements: &Elements) -> impl Iterator<Item = String> {
+    let of_element = |element: &'static str| {
+        let known: &[&str] = match element {
+            "data_protection_kind" => &KINDS[..3],
+            _ if element.ends_with("_kind") => &KINDS,
+            _ => &["true", "false"],
+        };
+        let values = elements.get(element).into_iter().flatten();
+        values
+            .filter(|value| !known.contains(&value.as_str()))
+            .map(move |value| format!("<{element}> is `{value}`, and can be {}", known.join(", ")))
+    };
+    GOVERNED.into_iter().flat_map(of_element)
 }
 
 fn governance(elements: &Elements, report: &mut impl FnMut(&str, &str)) {
@@ -166,6 +187,16 @@ fn governance(elements: &Elements, report: &mut impl FnMut(&str, &str)) {
             "payloads in protected messages have no protection of their own: Fast DDS 2.9.1 accepts plain datagrams in the name of a known \
              participant all the same",
             "<data_protection_kind>ENCRYPT</data_protection_kind>, or a version that refuses them: chronoseal middleware attack shows it",
+        );
+    }
+    let kinds = [whole, "metadata_protection_kind", data];
+    let is_none = kinds.iter().all(|kind| all(kind, "NONE"));
+    let encrypts =
+        |kind: &&str| elements.get(*kind).is_some_and(|values| values.iter().all(|one| one.starts_with(KINDS[2])));
+    if !is_none && !kinds.iter().any(encrypts) {
+        report(
+            "not all messages are encrypted: whoever is on the network can read some",
+            "<rtps_protection_kind>ENCRYPT</rtps_protection_kind>, if nobody else may read them",
         );
     }
     if has("discovery_protection_kind", "NONE") {
@@ -386,6 +417,19 @@ mod tests {
         let audit = audit(folder.path()).unwrap();
         assert_eq!(audit.unread, ["enclaves/robot: governance.p7s has no <rtps_protection_kind>"]);
         assert!(audit.findings.iter().any(|finding| finding.what.contains("without an identity")));
+    }
+
+    #[test]
+    fn a_kind_of_protection_that_is_none_is_not_checked_and_signed_messages_can_be_read() {
+        for kind in ["OFF", "none", "ENCRYPTED"] {
+            let folder = keystore([ONE, TWO], [kind, "ENCRYPT"]);
+            let audit = audit(folder.path()).unwrap();
+            let why =
+                format!("enclaves/robot: governance.p7s: <rtps_protection_kind> is `{kind}`, and can be NONE, SIGN,");
+            assert!(audit.unread.len() == 1 && audit.unread[0].starts_with(&why), "{:?}", audit.unread);
+        }
+        let signed = found([ONE, TWO], ["SIGN", "SIGN"]);
+        assert!(signed.len() == 1 && signed[0].contains("can read some"), "{signed:?}");
     }
 
     #[test]
