@@ -25,7 +25,7 @@ pub(super) fn table(meta: &RunMeta, summary: &RunSummary) -> Table {
         .numbers("unaccounted", "")
         .numbers("in start-up", "")
         .numbers("under way", "")
-        .footnote("Due is the sum of all columns behind it.");
+        .footnote("Due is the sum of all columns from in time to under way.");
     let has_order = summary
         .streams
         .iter()
