@@ -199,19 +199,23 @@ static void subscribe(struct stream *stream) {
     }
 }
 
-static void open_tls(const char *keys) {
+void use_keys(SSL_CTX *context, const char *folder) {
     static const char *const names[] = {"ca.pem", "certificate.pem", "key.pem"};
     char paths[3][4096];
     for (int i = 0; i < 3; i++) {
-        snprintf(paths[i], sizeof paths[i], "%s/%s", keys, names[i]);
+        snprintf(paths[i], sizeof paths[i], "%s/%s", folder, names[i]);
     }
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    if (SSL_CTX_load_verify_locations(context, paths[0], NULL) != 1 || SSL_CTX_use_certificate_chain_file(context, paths[1]) != 1 ||
+        SSL_CTX_use_PrivateKey_file(context, paths[2], SSL_FILETYPE_PEM) != 1) {
+        contract_fail(EXIT_REFUSED, folder, ERR_reason_error_string(ERR_peek_last_error()));
+    }
+}
+
+static void open_tls(const char *keys) {
     tls_context = SSL_CTX_new(TLS_method());
     SSL_CTX_set_min_proto_version(tls_context, TLS1_3_VERSION);
-    SSL_CTX_set_verify(tls_context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
-    if (SSL_CTX_load_verify_locations(tls_context, paths[0], NULL) != 1 || SSL_CTX_use_certificate_chain_file(tls_context, paths[1]) != 1 ||
-        SSL_CTX_use_PrivateKey_file(tls_context, paths[2], SSL_FILETYPE_PEM) != 1) {
-        contract_fail(EXIT_REFUSED, keys, ERR_reason_error_string(ERR_peek_last_error()));
-    }
+    use_keys(tls_context, keys);
 }
 
 static int listen_at(const char *host, const struct stream *stream) {

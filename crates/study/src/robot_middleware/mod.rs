@@ -85,7 +85,7 @@ const SECURITY: &str = "The same middleware with and without security, held agai
 const CELLS: f64 = 0.7;
 
 const NOT_YET: [&str; 2] = [
-    "DTLS has no adapter. QUIC is there as a transport of Zenoh.",
+    "DTLS 1.3, which OpenSSL 3.0 does not have: DTLS is 1.2 here. QUIC is there as a transport of Zenoh.",
     "The source's own recordings, which are not public any more. Scans are assembled of three shorter ones.",
 ];
 
