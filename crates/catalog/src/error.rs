@@ -17,8 +17,8 @@ pub enum BuildError {
     OnlyLive {
         /// Its name.
         stream: String,
-        /// The transport's name.
-        over: &'static str,
+        /// The name of the transport, or of the middleware's configuration.
+        over: String,
     },
     /// A stream whose packets are longer than the simulator's frames.
     #[error(

@@ -277,7 +277,7 @@ impl Judge<'_> {
             return Found { follows: true, ..Found::new(Word::Broken, place) };
         }
         match missing.why {
-            Why::Radio => Found::new(Word::NotChecked, format!("{place}; a run judges it")),
+            Why::Radio | Why::Middleware => Found::new(Word::NotChecked, format!("{place}; a run judges it")),
             // What is before it or beside it knows better.
             Why::ArrivalUnbounded => {
                 let known = risks.iter().find(|risk| !is_derived(&risk.cause));
@@ -328,7 +328,8 @@ fn not_checked(ends: &[Judged]) -> Vec<LeftOut> {
     for end in ends.iter().filter(|end| end.by_bound == Word::NotChecked) {
         let (kind, text) = match end.kind {
             JudgedKind::Recording => ("recording", format!("the recording `{}`", end.stream)),
-            JudgedKind::Stream => ("radio", format!("`{}` by radio", end.stream)),
+            JudgedKind::Stream if end.by_radio => ("radio", format!("`{}` by radio", end.stream)),
+            JudgedKind::Stream => ("middleware", format!("`{}` over a middleware", end.stream)),
         };
         let one = LeftOut { kind, name: end.stream.clone(), text };
         if !found.contains(&one) {

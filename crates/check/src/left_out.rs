@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct LeftOut {
-    /// `attack`, `radio`, `recording` or `clocks`.
+    /// `attack`, `radio`, `middleware`, `recording` or `clocks`.
     pub(crate) kind: &'static str,
     /// As the scenario calls it.
     pub(crate) name: String,

@@ -66,7 +66,7 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
         times.push(row);
         messages.push(vec![
             Cell::text(&stream.name),
-            Cell::text(facet.transport.name()),
+            Cell::text(facet.carrier()),
             Cell::count(stream.length.into()),
             Cell::count(packets as u64),
             Cell::number(view.sending_time(facet).as_us_f64(), 3),

@@ -200,6 +200,9 @@ pub(crate) struct Run {
     /// Each in a network of its own, as whoever runs this. Look at a scenario from elsewhere before.
     #[arg(long)]
     pub(crate) programs: bool,
+    /// Live: folder of the adapters of robot middleware, for streams that go `over` one
+    #[arg(long, value_name = "FOLDER", default_value = crate::commands::middleware::ADAPTERS)]
+    pub(crate) adapters: PathBuf,
     /// Live, CAN: use this CAN interface of the kernel, such as vcan0, instead of our own bus
     #[arg(long, value_name = "INTERFACE")]
     pub(crate) can_interface: Option<String>,

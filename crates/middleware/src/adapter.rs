@@ -107,6 +107,12 @@ struct Description {
     configurations: Vec<Configuration>,
 }
 
+/// The configuration of this name, with its adapter.
+pub(crate) fn named<'a>(all: &'a [Adapter], name: &str) -> Option<(&'a Adapter, &'a Configuration)> {
+    let of = |adapter: &'a Adapter| adapter.configurations.iter().map(move |one| (adapter, one));
+    all.iter().flat_map(of).find(|(_, one)| one.name == name)
+}
+
 /// Every adapter in `folder`, by name.
 ///
 /// # Errors

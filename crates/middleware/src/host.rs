@@ -1,12 +1,13 @@
 //! Middleware made ready on this host, as often as it is asked for: installed, built, with keys.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_core::Duration;
 use chronoseal_runner::{LiveOptions, Run};
 
+use crate::pair::Places;
 use crate::{Adapter, Answer, Attack, Cache, Configuration, Data, Keys, Network, Packets, Pair, Wire};
 
 /// What was made ready so far.
@@ -17,10 +18,19 @@ pub struct Host {
     ready: BTreeMap<String, Result<Ready, String>>,
 }
 
+/// A configuration made ready.
 #[derive(Debug)]
-struct Ready {
+pub(crate) struct Ready {
     built: PathBuf,
     keys: Option<Keys>,
+}
+
+impl Ready {
+    /// Where its programs find what they need. There are no recorded messages where an adapter was built.
+    pub(crate) fn places<'a>(&'a self, bodies: Option<&'a Path>) -> Places<'a> {
+        let bodies = bodies.unwrap_or(&self.built);
+        Places { built: &self.built, keys: self.keys.as_ref().map(Keys::folder), bodies }
+    }
 }
 
 /// What is asked of a configuration.
@@ -65,10 +75,7 @@ impl Host {
             Err(why) => return (Answer::Not(why.clone()), None),
         };
         let Question { data, network, packets, duration, seed, attack } = question;
-        let keys = ready.keys.as_ref().map(Keys::folder);
-        // There are none where an adapter was built.
-        let bodies = own_bodies.as_deref().unwrap_or(&ready.built);
-        let built = &ready.built;
+        let Places { built, keys, bodies } = ready.places(own_bodies.as_deref());
         let pair = Pair { configuration, built, keys, bodies, network, packets, data, duration, seed, attack };
         match pair.ask(live, stop) {
             // Half a run is no answer; one that lost a process says so itself.
@@ -80,7 +87,7 @@ impl Host {
         }
     }
 
-    fn ready(&mut self, adapter: &Adapter, configuration: &Configuration) -> &Result<Ready, String> {
+    pub(crate) fn ready(&mut self, adapter: &Adapter, configuration: &Configuration) -> &Result<Ready, String> {
         let cache = &self.cache;
         self.ready.entry(configuration.name.clone()).or_insert_with(|| {
             if adapter.version().is_none() {

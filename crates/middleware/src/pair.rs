@@ -186,19 +186,54 @@ impl Pair<'_> {
         words
     }
 
-    /// A word of a program of `node`. Addresses are left to the scenario, which has them by the names of nodes.
+    /// A word of a program of `node`.
     fn filled(&self, word: &str, node: &str) -> String {
-        let path = |path: &Path| path.display().to_string();
-        word.replace("{built}", &path(self.built))
-            .replace("{keys}", &self.keys.map(path).unwrap_or_default())
-            .replace("{bodies}", &path(self.bodies))
-            .replace("{node}", node)
-            .replace("{self}", &format!("{{{node}}}"))
+        Places { built: self.built, keys: self.keys, bodies: self.bodies }.filled(word, node, &|role| role.to_owned())
+    }
+}
+
+/// Where what a program needs is on this host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places<'a> {
+    /// Its adapter, built.
+    pub(crate) built: &'a Path,
+    /// Its keys, if it has any.
+    pub(crate) keys: Option<&'a Path>,
+    /// Recorded messages, if there are any.
+    pub(crate) bodies: &'a Path,
+}
+
+impl Places<'_> {
+    /// A word of the program of who is `own` in a pair, as a scenario has it. Addresses are left to the scenario, which has them by the names of
+    /// its nodes: `node_of` says which node is what in a pair.
+    pub(crate) fn filled(self, word: &str, own: &str, node_of: &dyn Fn(&str) -> String) -> String {
+        // A scenario writes a brace twice.
+        let path = |path: &Path| path.display().to_string().replace('{', "{{").replace('}', "}}");
+        let (mut filled, mut rest) = (String::new(), word);
+        while let Some((before, behind)) = rest.split_once('{') {
+            filled += before;
+            let Some((name, behind)) = behind.split_once('}') else {
+                filled.push('{');
+                rest = behind;
+                continue;
+            };
+            rest = behind;
+            filled += &match name {
+                "built" => path(self.built),
+                "keys" => self.keys.map(path).unwrap_or_default(),
+                "bodies" => path(self.bodies),
+                "node" => own.to_owned(),
+                "self" => format!("{{{}}}", node_of(own)),
+                role if NODES.contains(&role) => format!("{{{}}}", node_of(role)),
+                other => format!("{{{other}}}"),
+            };
+        }
+        filled + rest
     }
 }
 
 /// As a basic string of TOML, which JSON's are.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 

@@ -61,7 +61,7 @@ impl LinkTransport {
         }
     }
 
-    /// As scenarios and reports write it.
+    /// As scenarios and reports write it; for streams, [`LinkHop::carrier`].
     pub const fn name(self) -> &'static str {
         match self {
             Self::Udp => "udp",
@@ -73,11 +73,22 @@ impl LinkTransport {
     }
 }
 
+/// The robot middleware that carries a stream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Middleware {
+    /// The name of its configuration, as `chronoseal middleware list` shows it.
+    pub configuration: String,
+    /// The node that runs its broker, if the scenario names one.
+    pub broker: Option<NodeId>,
+}
+
 /// What a stream is on a lossy link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkHop {
     /// What carries its messages.
     pub transport: LinkTransport,
+    /// Of messages that programs carry: the middleware whose programs they are, if the scenario names that and no programs.
+    pub over: Option<Middleware>,
     /// How its messages are cut into packets, with all that stands behind the header of IPv4 in each.
     pub cut: Cut,
     /// Of messages that are longer than a datagram: how what is behind their test-bed header is cut, each part a datagram in a packet
@@ -113,6 +124,13 @@ impl<'p> Link<'p> {
     /// The node that is the link itself.
     pub fn node(self) -> NodeId {
         self.plan.own_node(self.id, 0)
+    }
+
+    /// Whether a node runs a program that is not in the scenario: that of a middleware that carries a stream from it or to it, or its broker.
+    pub fn has_middleware(self, node: NodeId) -> bool {
+        let at =
+            |hop: &HopPlan, over: &Middleware| hop.from == node || hop.to.contains(&node) || over.broker == Some(node);
+        self.streams().any(|(_, _, hop, facet)| facet.over.as_ref().is_some_and(|over| at(hop, over)))
     }
 
     /// What all packets of a message take at the rate of their sender.
@@ -181,6 +199,7 @@ impl LinkHop {
         if message_len <= udp::DATA_LEN_MAX {
             return Self {
                 transport,
+                over: None,
                 cut: Cut::new(udp::HEADER_LEN + message_len, segment.mtu as usize),
                 parts: None,
                 timeout,
@@ -193,7 +212,12 @@ impl LinkHop {
             datagram_len: parts.datagram_len + parts.fragments() * headers,
             fragment_len: fragment_len + headers,
         };
-        Self { transport, cut, parts: Some(parts), timeout }
+        Self { transport, over: None, cut, parts: Some(parts), timeout }
+    }
+
+    /// What carries its messages, as scenarios and reports write it: a middleware by the name of its configuration.
+    pub fn carrier(&self) -> &str {
+        self.over.as_ref().map_or(self.transport.name(), |over| &over.configuration)
     }
 }
 

@@ -82,6 +82,14 @@ pub enum MeasureError {
         /// The program and its arguments.
         command: String,
     },
+    /// A middleware carries a stream, and its programs are not there.
+    #[error(
+        "stream {stream} goes over a middleware, whose programs this command does not start; run it with chronoseal run FILE --engine live"
+    )]
+    Middleware {
+        /// Its name.
+        stream: String,
+    },
     /// Something to carry the frames of CAN, and no CAN.
     #[error("the scenario has no CAN segment; leave --can-interface and --can-guest away")]
     NoCan,
@@ -229,6 +237,9 @@ pub fn measure(
     if let Some(node) = plan.nodes.iter().find(|node| node.program.is_some() && !options.programs) {
         let command = node.program.iter().flat_map(|program| program.command.clone()).collect::<Vec<_>>().join(" ");
         return Err(MeasureError::Programs { node: node.name.clone(), command });
+    }
+    if let Some(stream) = carried_by_nobody(prepared) {
+        return Err(MeasureError::Middleware { stream: stream.to_owned() });
     }
     // A node that computes for its slots gets a head start; a bus has no slots.
     let has_slots = plan.segment_ids().any(|segment| prepared.schedule(segment).is_some());
@@ -507,6 +518,14 @@ fn program_streams(prepared: &Prepared<'_>, node: NodeId) -> Vec<ProgramStream> 
         }
     };
     carried.map(stream).collect()
+}
+
+/// A stream that programs carry, and one of its nodes has none: that of a middleware, whose programs are not in the scenario.
+pub(crate) fn carried_by_nobody<'p>(prepared: &Prepared<'p>) -> Option<&'p str> {
+    let plan = prepared.plan();
+    let is_idle = |node: &NodeId| plan.nodes.get(node.index()).is_some_and(|node| node.program.is_none());
+    let stream = plan.node_ids().filter(is_idle).find_map(|node| program_streams(prepared, node).into_iter().next())?;
+    plan.streams.get(usize::from(stream.number)).map(|stream| stream.name.as_str())
 }
 
 fn program_meta(plan: &Plan, end: &ProgramEnd) -> ProgramMeta {

@@ -15,7 +15,7 @@ use chronoseal_testbed::{
 use chronoseal_wire::{udp, virtual_link};
 use serde::Serialize;
 
-use crate::measure::{agents, connection_end, node_config, parts, secured_stream, settle};
+use crate::measure::{agents, carried_by_nobody, connection_end, node_config, parts, secured_stream, settle};
 use crate::traffic::PlanTraffic;
 use crate::{MeasureError, Run, describe, facts, overloads};
 
@@ -72,6 +72,9 @@ pub fn stations(prepared: &Prepared<'_>) -> Result<Vec<NodeId>, MeasureError> {
     }
     if let Some(node) = plan.nodes.iter().find(|node| node.program.is_some()) {
         return not(format!("node {} runs a program", node.name));
+    }
+    if let Some(stream) = carried_by_nobody(prepared) {
+        return not(format!("stream {stream} goes over a middleware"));
     }
     if let Some((stream, over)) = secured_stream(prepared) {
         return not(format!("stream {} goes over {over}", plan.streams[stream.index()].name));

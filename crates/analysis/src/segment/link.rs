@@ -63,7 +63,7 @@ impl SegmentBounds for LinkBounds {
             let replays = sent_by(view, from).any(|(_, stream, ..)| stream.recorded().is_some());
             // What comes when something else does follows no period, and may need less than its least distance would.
             let is_triggered = sent_by(view, from).any(|(_, stream, ..)| stream.trigger.is_some());
-            let has_program = plan.nodes[from.index()].program.is_some();
+            let has_program = plan.nodes[from.index()].program.is_some() || view.has_middleware(from);
             let queue = match queue(view, from, arrivals) {
                 Ok(_) | Err(Why::ShortQueue { .. }) if connects => Err(Why::Connection),
                 Ok(_) | Err(Why::ShortQueue { .. }) if has_program => Err(Why::Program),
@@ -74,7 +74,11 @@ impl SegmentBounds for LinkBounds {
             for (id, _, hop, facet) in sent_by(view, from) {
                 let driver = plan.nodes[from.index()].driver;
                 // That more is sent than fits is certain, whatever else the link does.
-                let received = queue.and_then(|waits| {
+                let own = match queue {
+                    Ok(_) | Err(Why::Program) if facet.over.is_some() => Err(Why::Middleware),
+                    queue => queue,
+                };
+                let received = own.and_then(|waits| {
                     let (longest, sent) = (longest?, arrivals.at(id, segment).at?);
                     let at_least = driver.min + view.sending_time(facet) + laws.delay.min();
                     Ok(sent.later(at_least, driver.max * facet.cut.fragments() as i64 + waits + longest))

@@ -274,6 +274,11 @@ pub enum Why {
     /// Nothing says what a program of others sends.
     #[error("not bounded: a program of its sender sends beside it, and nothing says what; run it live")]
     Program,
+    /// A middleware of others carries it.
+    #[error(
+        "not checked: a middleware carries its messages, and nothing says on paper what that sends and when; run it live"
+    )]
+    Middleware,
     /// Nothing says how many answers leave at once, or when the next message of a closed loop does.
     #[error(
         "not bounded: its sender sends when messages or answers come to it, and nothing bounds how many come together; a run gives percentiles"

@@ -64,7 +64,10 @@ fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConf
                 (Framing::Message, Framing::Message)
             }
             (over @ (LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic), _) => {
-                return Err(BuildError::OnlyLive { stream: stream.name.clone(), over: over.title() });
+                return Err(BuildError::OnlyLive { stream: stream.name.clone(), over: over.title().to_owned() });
+            }
+            (LinkTransport::Program, _) if facet.over.is_some() && !is_whole => {
+                return Err(BuildError::OnlyLive { stream: stream.name.clone(), over: facet.carrier().to_owned() });
             }
             // Its programs send and receive them.
             (LinkTransport::Program, _) => continue,
@@ -223,6 +226,7 @@ impl Kind for LinkKind {
             LinkTransport::Udp | LinkTransport::Tcp => None,
             LinkTransport::Tls => Some(OwnProtection::Checked("TLS 1.3")),
             LinkTransport::Quic => Some(OwnProtection::Checked("QUIC")),
+            LinkTransport::Program if facet.over.is_some() => Some(OwnProtection::Unknown("its middleware's")),
             LinkTransport::Program => Some(OwnProtection::Unknown("its program's")),
         }
     }

@@ -16,7 +16,7 @@ use chronoseal_testbed::interrupt;
 use clap::{Args, Subcommand, ValueEnum};
 
 /// Where the adapters are in a checkout.
-pub(super) const ADAPTERS: &str = "adapters/middleware";
+pub(crate) const ADAPTERS: &str = "adapters/middleware";
 
 #[derive(Args, Debug)]
 #[command(after_help = "\

@@ -1,6 +1,7 @@
 //! `chronoseal run`
 
 mod counted;
+mod over;
 mod traced;
 
 use chronoseal_console::{Format, PAGE, Printer, Status, Trouble, files, input, run_json};
@@ -21,6 +22,7 @@ use chronoseal_testbed::{AgentCommand, Placement, cost, interrupt};
 use serde_json::{Value, json};
 
 use self::counted::counted;
+use self::over::Over;
 pub(crate) use self::traced::WindowArgument;
 use crate::arguments::{EngineName, PlacementName, Run};
 use crate::other_program;
@@ -60,7 +62,7 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
         return Err(Trouble(REPEATED_BOTH.into()));
     }
     for round in 0..options.repeat {
-        let scenario = scenario(options, round)?;
+        let (scenario, over) = Over::of(scenario(options, round)?, options, printer)?;
         let prepared = input::prepare(&scenario, &options.scenario.file, options.format)?;
         let counts_only = options.count || scenario.plan.fidelity == Fidelity::Timing;
         traced::check(options, counts_only, scenario.plan.duration)?;
@@ -100,7 +102,8 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
         // Of two runs, each is whole or not there; the folder of both is marked until both are and their report.
         let pair = place.as_deref().filter(|_| options.engine == EngineName::Both);
         let filling = pair.map(Filling::begin).transpose()?;
-        let ran = every_engine(&scenario, &prepared, options, place.as_deref(), printer, stop).inspect_err(|_| {
+        let ran = every_engine((&scenario, over.as_ref()), &prepared, options, place.as_deref(), printer, stop);
+        let ran = ran.inspect_err(|_| {
             place.as_deref().into_iter().for_each(files::release);
         })?;
         let shown = show(&ran, options, place.as_deref(), printer, told)?;
@@ -144,7 +147,7 @@ impl Ran {
 
 /// Runs on each engine asked for, one after the other, and stores each run as soon as there is one.
 fn every_engine(
-    scenario: &Scenario,
+    scenario: (&Scenario, Option<&Over>),
     prepared: &Prepared<'_>,
     options: &Run,
     place: Option<&Path>,
@@ -176,7 +179,7 @@ fn every_engine(
 
 /// One run, stored in a folder if there is one.
 fn one(
-    scenario: &Scenario,
+    (scenario, over): (&Scenario, Option<&Over>),
     prepared: &Prepared<'_>,
     engine: EngineName,
     (options, folder): (&Run, Option<&Path>),
@@ -190,12 +193,11 @@ fn one(
     if engine == EngineName::Live {
         overloads(&scenario.plan).iter().for_each(|text| printer.note(&format!("warning: {text}")));
         printer.hint(&format!("running live for {}", scenario.plan.duration));
-        return stored(measure(
-            prepared,
-            scenario.texts(),
-            &live_options(options, other_program::stations(prepared)?),
-            stop,
-        )?);
+        let mut live = live_options(options, other_program::stations(prepared)?);
+        live.programs |= over.is_some();
+        let mut run = measure(prepared, scenario.texts(), &live, stop)?;
+        over.into_iter().for_each(|over| over.told(&mut run.meta));
+        return stored(run);
     }
     if let Some(file) = &options.trace {
         return stored(traced::traced(prepared, options, file, printer, stop)?);

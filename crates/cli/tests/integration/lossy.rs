@@ -146,6 +146,52 @@ fn a_stream_over_tls_or_quic_is_only_live_too() {
 }
 
 #[test]
+fn a_stream_over_a_middleware_is_only_live_and_each_reason_against_it_is_said() {
+    let bench = Bench::new();
+    let adapters = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../adapters/middleware");
+    let adapters = adapters.to_str().unwrap();
+    let scenario = |over: &str| {
+        let text = r#"schema_version = 2
+name = "over"
+duration = "1s"
+[segments.air.link]
+profile = "wifi"
+[[nodes]]
+name = "robot"
+[[nodes]]
+name = "station"
+[[streams]]
+name = "laser"
+from = "robot"
+to = ["station"]
+period = "25ms"
+length = "9kB"
+deadline = "150ms"
+air = { over = "OVER" }
+"#;
+        bench.write("over.toml", text.replace("OVER", over));
+    };
+    scenario("raw-udp");
+    let check = bench.say(&["check", "over.toml"]);
+    check.assert_code(3);
+    for said in ["NOT CHECKED", "`laser` over a middleware", "a middleware carries its messages", "raw-udp"] {
+        assert!(check.out.contains(said), "{said}: {}", check.out);
+    }
+    bench.say(&["run", "over.toml", "--no-store"]).assert_refused(&["`laser` goes over raw-udp", "--engine live"]);
+    bench
+        .say(&["saturate", "over.toml", "--stream", "laser", "--engine", "live", "--to", "50"])
+        .assert_refused(&["over a middleware", "chronoseal run"]);
+    let live = |over: &str| {
+        scenario(over);
+        bench.say(&["run", "over.toml", "--no-store", "--engine", "live", "--adapters", adapters])
+    };
+    live("fast-dds").assert_refused(&["`fast-dds`, and there is no such configuration", "fast-dds-reliable-encrypted"]);
+    live("iceoryx2").assert_refused(&["do not go over the network", "chronoseal middleware run iceoryx2"]);
+    live("ros-1").assert_refused(&["needs a broker", "`broker = "]);
+    bench.say(&["run", "over.toml", "--no-store", "--engine", "live"]).assert_refused(&["--adapters"]);
+}
+
+#[test]
 fn a_program_is_run_only_live_and_only_if_it_may() {
     let bench = Bench::new();
     let program = "name = \"robot\"\nprogram = { run = [\"true\", \"{station}\"] }";

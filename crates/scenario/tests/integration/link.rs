@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{Duration, Rate};
+use chronoseal_core::{Duration, NodeId, Rate};
 use chronoseal_media::link::{DelayLaw, Loss, Order};
 use chronoseal_plan::{Link, LinkTransport, Plan, ProgramPlan, SegmentId};
 use chronoseal_scenario::{Code, FileError, Files, load};
@@ -71,7 +71,7 @@ fn a_message_longer_than_a_datagram_travels_in_several() {
     let facet = |text: &str| {
         let plan = plan(text);
         let (_, _, _, facet) = link(&plan).streams().next().expect("one");
-        *facet
+        facet.clone()
     };
     let of = |len: &str| facet(&changed("length", WIFI, "9kB", len));
     // On both sides of the longest datagram.
@@ -146,6 +146,51 @@ fn what_a_link_cannot_do_is_refused_with_what_helps() {
         )
         .replace("name = \"robot\"\n[segments", "name = \"robot\"\non = [\"air\"]\n[segments");
     refused("gateway", "wifi.toml", &gateway, Code::NotYet);
+}
+
+#[test]
+fn a_stream_goes_over_a_middleware_between_two_nodes_and_a_broker() {
+    let over = |air: &str| changed("over", WIFI, "length = \"9kB\"", &format!("length = \"9kB\"\nair = {{ {air} }}"));
+    let with_broker = over("over = \"ros-1\", broker = \"master\"").replacen(
+        "[[nodes]]",
+        "[[nodes]]\nname = \"master\"\n[[nodes]]",
+        1,
+    );
+    let ros = plan(&with_broker);
+    let (_, _, hop, facet) = link(&ros).streams().next().expect("one");
+    assert_eq!((facet.transport, facet.carrier(), hop.class), (LinkTransport::Program, "ros-1", "middleware"));
+    assert_eq!(facet.over.as_ref().and_then(|over| over.broker), Some(NodeId(0)));
+    assert!((0..3).all(|node| link(&ros).has_middleware(NodeId(node))));
+
+    refused("two carriers", "wifi.toml", &over("over = \"ros-1\", transport = \"tcp\""), Code::OutOfRange);
+    refused("no name", "wifi.toml", &over("over = \"\""), Code::BadName);
+    refused("a broker of nothing", "wifi.toml", &over("broker = \"station\""), Code::MissingKey);
+    refused("no such node", "wifi.toml", &over("over = \"ros-1\", broker = \"nobody\""), Code::UnknownName);
+    refused("broker and receiver", "wifi.toml", &over("over = \"ros-1\", broker = \"station\""), Code::NotYet);
+    let two = over("over = \"raw-udp\"").replace("to = [\"station\"]", "to = [\"station\", \"other\"]")
+        + "[[nodes]]\nname = \"other\"\n";
+    refused("two receivers", "wifi.toml", &two, Code::NotYet);
+    let second = |from: &str, to: &str, name: &str| {
+        format!(
+            "[[streams]]\nname = \"second\"\nfrom = \"{from}\"\nto = [\"{to}\"]\nperiod = \"25ms\"\nlength = \"9kB\"\nair = {{ over = \"{name}\" }}\n"
+        )
+    };
+    plan(&(over("over = \"raw-udp\"") + &second("robot", "station", "raw-udp")));
+    refused(
+        "there and back",
+        "wifi.toml",
+        &(over("over = \"raw-udp\"") + &second("station", "robot", "raw-udp")),
+        Code::NotYet,
+    );
+    refused(
+        "two at a node",
+        "wifi.toml",
+        &(over("over = \"raw-udp\"") + &second("robot", "station", "raw-tcp")),
+        Code::NotYet,
+    );
+    let sealed = over("over = \"raw-udp\"").replace("length =", "protection = \"mac\"\nlength =")
+        + "[[protections]]\nname = \"mac\"\nhmac = { hash = \"sha-256\", tag = \"16B\", freshness = \"full\" }\n";
+    refused("sealed", "wifi.toml", &sealed, Code::NotYet);
 }
 
 struct Held(BTreeMap<&'static str, &'static str>);

@@ -1,6 +1,7 @@
 //! A lossy link: packets that come late, doubled, out of order or not at all.
 
 mod laws;
+mod over;
 mod replay;
 pub mod spec;
 
@@ -115,6 +116,9 @@ impl SegmentKind for LinkKind {
             TransportSpec::Quic => (LinkTransport::Quic, udp::HEADER_LEN),
             TransportSpec::Program => (LinkTransport::Program, 0),
         };
+        let over = over::resolve(request, &spec, context);
+        let (transport, header_len) =
+            if over.is_some() { (LinkTransport::Program, 0) } else { (transport, header_len) };
         if transport == LinkTransport::Program && !matches!(request.protection.kind, ProtectionKind::None) {
             context.report(
                 Code::NotYet,
@@ -161,7 +165,7 @@ impl SegmentKind for LinkKind {
             LinkTransport::Udp => LinkHop::in_datagrams(message, segment, TIMEOUT),
             LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic | LinkTransport::Program => {
                 let cut = Cut::new(header_len + message, segment.mtu as usize);
-                LinkHop { transport, cut, parts: None, timeout: TIMEOUT }
+                LinkHop { transport, over, cut, parts: None, timeout: TIMEOUT }
             }
         };
         let name = shortened(&request.stream.spec.name);
@@ -181,7 +185,7 @@ impl SegmentKind for LinkKind {
         let at = request.table.at("reassembly_timeout");
         let timeout = spec.reassembly_timeout.map_or(TIMEOUT, |written| {
             if transport != LinkTransport::Udp {
-                let message = format!("over `{}` no message is given up", transport.name());
+                let message = format!("over `{}` no message is given up", facet.carrier());
                 context.report(Code::OutOfRange, &at, message, "not used", "leave `reassembly_timeout` out");
             } else if facet.cut.fragments() == 1 {
                 let message =
@@ -193,7 +197,7 @@ impl SegmentKind for LinkKind {
         let sent = segment.sending_time(facet.cut);
         Some(HopParts {
             frame_len: headers + request.stream.payload_len,
-            class: transport.name(),
+            class: if facet.over.is_some() { "middleware" } else { transport.name() },
             facet: Facet::new(LinkHop { timeout, ..facet }),
             has_slots: false,
             room: Room { bytes: LINK_MESSAGE_MAX, frame: "a message", other_way: String::new() },
@@ -221,13 +225,15 @@ impl SegmentKind for LinkKind {
                 format!(
                     "`{}` is answered or an answer, and goes over `{}`; a relay answers over UDP and TCP",
                     shortened(&stream.name),
-                    facet.transport.name()
+                    facet.carrier()
                 ),
                 "not answered there",
                 "write `transport = \"udp\"` or `\"tcp\"`, or leave `answers` out",
             );
         }
-        let carried = view.streams().filter(|(.., facet)| facet.transport == LinkTransport::Program);
+        over::check(view, context);
+        let is_carried = |facet: &LinkHop| facet.transport == LinkTransport::Program && facet.over.is_none();
+        let carried = view.streams().filter(|(.., facet)| is_carried(facet));
         for (id, stream, hop, _) in carried {
             let idle =
                 std::iter::once(&hop.from).chain(&hop.to).find(|node| plan.nodes[node.index()].program.is_none());

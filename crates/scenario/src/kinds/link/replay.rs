@@ -240,7 +240,13 @@ fn parts(recorded: RecordedMessages) -> TrafficParts {
         message_len: longest as u32,
         class: LinkTransport::Udp.name(),
         length: recorded.length,
-        facet: Facet::new(LinkHop { transport: LinkTransport::Udp, cut, parts: None, timeout: super::TIMEOUT }),
+        facet: Facet::new(LinkHop {
+            transport: LinkTransport::Udp,
+            over: None,
+            cut,
+            parts: None,
+            timeout: super::TIMEOUT,
+        }),
         payload: PayloadPlan::Messages(Arc::new(recorded)),
     }
 }

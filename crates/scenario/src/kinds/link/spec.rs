@@ -158,6 +158,13 @@ pub struct LinkStreamSpec {
     /// What carries its messages, of up to 10MB each: `udp` or, live only, `tcp`, `tls`, `quic` or the nodes' own `program`s.
     #[serde(default)]
     pub transport: TransportSpec,
+    /// The robot middleware that carries its messages, by the name of its configuration in `chronoseal middleware list`, such as
+    /// `fast-dds-reliable`; in place of `transport`. A live run starts its programs at the two nodes of the stream, with keys made for the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
+    /// The node that runs the broker of that middleware, if it needs one, as ROS 1, Ice, MQTT and NATS do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broker: Option<String>,
     /// A message in several packets of which not all have come after this is given up, 1us to 120s. Default: 15s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reassembly_timeout: Option<Quantity<Duration>>,
