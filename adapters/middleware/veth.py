@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Configurations over a plain pair of virtual interfaces, in turns, without the emulated link: veth.py [--length B] [--period S] [--rounds N] NAMES.
+"""Configurations over a plain pair of virtual interfaces, in turns, without the emulated link: veth.py [OPTIONS] NAMES.
 
     sudo adapters/middleware/veth.py --length 921600 --rounds 10 raw-udp sealed-udp raw-tls
+    sudo adapters/middleware/veth.py --mtu 65521 --length 921600 raw-udp sealed-udp fast-dds-reliable-encrypted ice-ssl
 
-What a link costs that is not there, and what is left between two configurations then. It takes adapters that were built before, by `chronoseal middleware
-run`, needs root for two network namespaces, and prints medians of each round's median latency [us], with the least and the greatest. Of brokers it knows nothing.
+What a link costs that is not there, and what is left between two configurations then. With --mtu 65521 packets are as long as those of `localhost`. It takes
+adapters that were built before, by `chronoseal middleware run`, and needs root for two network namespaces; a broker runs in that of the subscriber. For each
+configuration it prints the median of the rounds' median latencies [us] with the least and the greatest, and the same of each round's ratio to the first
+configuration.
 """
 
 import argparse
@@ -21,9 +24,12 @@ import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILT = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "chronoseal/adapters"
-ADDRESSES = {"robot": "10.77.0.1", "station": "10.77.0.2"}
+ADDRESSES = {"robot": "10.77.0.1", "station": "10.77.0.2", "broker": "10.77.0.3"}
+ENDS = ("robot", "station")
 RECORD = struct.Struct("<BBHIQqq")
 WARM_UP_S, MEASURED_S = 1.0, 1.5
+# Ends with this process, however that ends.
+HOLDER = ["setpriv", "--pdeathsig", "TERM", "unshare", "--net", "sleep", "infinity"]
 
 
 def configuration(name):
@@ -34,16 +40,20 @@ def configuration(name):
     raise SystemExit(f"there is no configuration named {name}: `chronoseal middleware list` shows all")
 
 
+def run(*words):
+    subprocess.run(words, check=True)
+
+
 def namespaces(mtu):
     """Two namespaces, as processes that keep them, and a pair of interfaces between them."""
-    holders = {node: subprocess.Popen(["unshare", "--net", "sleep", "infinity"]) for node in ADDRESSES}
+    holders = {node: subprocess.Popen(HOLDER) for node in ENDS}
     time.sleep(0.2)
-    run = lambda *words: subprocess.run(words, check=True)
     first, second = (str(holder.pid) for holder in holders.values())
     run("nsenter", "-t", first, "-n", "ip", "link", "add", "v0", "mtu", str(mtu), "type", "veth", "peer", "name", "v0", "mtu", str(mtu), "netns", second)
     for node, holder in holders.items():
         inside = ["nsenter", "-t", str(holder.pid), "-n", "ip"]
-        run(*inside, "address", "add", f"{ADDRESSES[node]}/24", "dev", "v0")
+        for address in [ADDRESSES[node], ADDRESSES["broker"]] if node == "station" else [ADDRESSES[node]]:
+            run(*inside, "address", "add", f"{address}/24", "dev", "v0")
         run(*inside, "link", "set", "v0", "up")
         run(*inside, "link", "set", "lo", "up")
     return holders
@@ -73,7 +83,9 @@ def one_run(holders, name, arguments, folder):
 
 
 def start(programs, holders, one, words, arguments, folder):
-    for node in ("station", "robot"):
+    if "broker" in one:
+        programs["broker"] = inside(holders, "broker", one["broker"], words, os.environ)
+    for node in reversed(ENDS):
         records = folder / f"{node}.records"
         records.write_bytes(b"")
         peer = ADDRESSES["station" if node == "robot" else "robot"]
@@ -84,9 +96,13 @@ def start(programs, holders, one, words, arguments, folder):
             "CHRONOSEAL_EPOCH_NS": str(time.monotonic_ns()),
             "CHRONOSEAL_RECORDS": str(records),
         }
-        filled = [word.format(**words, node=node, self=ADDRESSES[node]) for word in one["program"]]
-        inside = ["nsenter", "-t", str(holders[node].pid), "-n", *filled]
-        programs[node] = subprocess.Popen(inside, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        programs[node] = inside(holders, node, one["program"], words, environment)
+
+
+def inside(holders, node, program, words, environment):
+    filled = [word.format(**words, node=node, self=ADDRESSES[node]) for word in program]
+    command = ["nsenter", "-t", str(holders["station" if node == "broker" else node].pid), "-n", *filled]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def read(path):
@@ -102,6 +118,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--mtu", type=int, default=1_500)
     arguments = parser.parse_args()
+    missing = [name for name in arguments.names if not (BUILT / configuration(name)[0].name / "adapter").exists()]
+    if missing:
+        parser.error(f"not built: run `chronoseal middleware run {' '.join(missing)}` once")
     holders = namespaces(arguments.mtu)
     folder = pathlib.Path(tempfile.mkdtemp())
     found = {name: [] for name in arguments.names}
@@ -116,10 +135,18 @@ def main():
         for holder in holders.values():
             holder.terminate()
         shutil.rmtree(folder)
+    first = found[arguments.names[0]]
+    print(f"{'configuration':44} {'median [us]':>12}  of rounds from, to           to the first  of rounds from, to")
     for name, medians in found.items():
         known = [median for median in medians if median is not None]
-        spread = f"{statistics.median(known):10.1f}  {min(known):.1f} to {max(known):.1f}" if known else "nothing came"
-        print(f"{name:40} {spread}  {lost[name]} not there at the end, {len(medians) - len(known)} rounds with nothing")
+        if not known:
+            print(f"{name:44} nothing came")
+            continue
+        ratios = [median / other for median, other in zip(medians, first) if median is not None and other is not None]
+        ratio = f"{statistics.median(ratios):12.3f}  {min(ratios):.3f} to {max(ratios):.3f}" if ratios else ""
+        spread = f"{min(known):.1f} to {max(known):.1f}"
+        print(f"{name:44} {statistics.median(known):12.1f}  {spread:24} {ratio}", end="")
+        print(f"   {lost[name]} not there at the end, {len(medians) - len(known)} rounds with nothing")
 
 
 if __name__ == "__main__":

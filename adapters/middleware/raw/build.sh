@@ -8,4 +8,4 @@ packages="libssl-dev zlib1g-dev gcc"
 need cc
 need_header openssl/ssl.h
 build_contract
-cc -O2 $warnings -I"$common" "$here/adapter.c" "$here/udp.c" "$here/tcp.c" "$here/dtls.c" "$here/parts.c" $contract -lssl -lcrypto $contract_flags -o "$to/adapter"
+"${CC:-cc}" -O2 $warnings -I"$common" "$here/adapter.c" "$here/udp.c" "$here/tcp.c" "$here/dtls.c" "$here/parts.c" $contract -lssl -lcrypto $contract_flags -o "$to/adapter"

@@ -29,6 +29,23 @@ impl Repetitions {
         self.0.insert((configuration.to_owned(), round), figures);
     }
 
+    /// The median latency of each of its rounds `[ns]`.
+    pub(crate) fn medians(&self, name: &str) -> Vec<f64> {
+        let of = self.0.iter().filter(|((of, _), _)| of == name);
+        of.filter_map(|(_, figures)| figures.median_ns).collect()
+    }
+
+    /// The median latency of one less that of the other in each round that has both `[ns]`.
+    pub(crate) fn beyond(&self, one: &str, other: &str) -> Vec<f64> {
+        self.differences(one, other, |figures| figures.median_ns)
+    }
+
+    /// The median latency here less that in the same round there `[ns]`.
+    pub(crate) fn beyond_that_of(&self, there: &Self, name: &str) -> Vec<f64> {
+        let of = self.0.iter().filter(|((of, _), _)| of == name);
+        of.filter_map(|(key, here)| Some(here.median_ns? - there.0.get(key)?.median_ns?)).collect()
+    }
+
     /// One less the other in each round that has both.
     fn differences(&self, one: &str, other: &str, chosen: fn(&Figures) -> Option<f64>) -> Vec<f64> {
         let of_one = self.0.iter().filter(|((name, _), _)| name == one);
@@ -79,14 +96,14 @@ pub fn costs<'a>(
     (!table.rows.is_empty()).then_some(table)
 }
 
-fn cell(values: &[f64], factor: f64, digits: usize) -> Cell {
+pub(crate) fn cell(values: &[f64], factor: f64, digits: usize) -> Cell {
     match Interval::of_values(values) {
         Some(interval) if values.len() >= REPETITIONS_MIN => {
             let Interval { estimate, low, high } = interval.scaled(factor);
             Cell::estimate(estimate, [low, high], digits).from(Evidence::Derived)
         }
         _ => Cell::na(format!(
-            "not enough repetitions, because {} rounds have this figure of both, and {REPETITIONS_MIN} are needed",
+            "not enough repetitions, because {} rounds have all that this figure is made of, and {REPETITIONS_MIN} are needed",
             values.len()
         )),
     }

@@ -18,6 +18,7 @@ mod law;
 mod over;
 mod pair;
 mod recording;
+mod shares;
 mod table;
 
 pub use self::adapter::{Adapter, Configuration, Wire, adapters};
@@ -32,4 +33,5 @@ pub use self::law::{AloneError, alone, beside};
 pub use self::over::{OverError, OverProblem, Started, is_over};
 pub use self::pair::{Data, NETWORKS, Network, Packets, Pair};
 pub use self::recording::Recording;
+pub use self::shares::shares;
 pub use self::table::{Answer, Row, Trial, attacked, document, harmed, loss_cell, range_row, rates, taken};

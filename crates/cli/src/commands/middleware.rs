@@ -7,7 +7,7 @@ use chronoseal_console::{Format, Printer, Status, Trouble, files};
 use chronoseal_core::{Bytes, Duration};
 use chronoseal_middleware::{
     Adapter, Answer, Cache, Configuration, Data, Host, NETWORKS, Network, Packets, Question, Recording, Repetitions,
-    Row, Trial, adapters, attacked, attacks, audit, costs, document, harmed, plain_of,
+    Row, Trial, adapters, attacked, attacks, audit, costs, document, harmed, plain_of, shares,
 };
 use chronoseal_report::{Block, Cell, Document, Section, Table, Verdict, Word, csv, html, json, run_report};
 use chronoseal_results::disk::Filling;
@@ -308,9 +308,11 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     let is_chosen = |one: &Configuration| chosen.iter().any(|(_, chosen)| chosen.name == one.name);
     let pairs =
         chosen.iter().filter_map(|(adapter, one)| Some((*one, plain_of(adapter, one).filter(|one| is_chosen(one))?)));
+    let shares = shares(&format!("{} over {}", data.name, network.title), chosen.iter().copied(), &repetitions, None);
     let costs = costs(&format!("{} over {}", data.name, network.title), data.length, pairs, &repetitions);
     bar.finish_and_clear();
     let mut document = document(&rows, &data, (network, packets), costs);
+    document.sections.extend(shares.map(|shares| Section::new("What latency is made of").with(Block::Table(shares))));
     document.verdict.points.splice(0..0, recording.into_iter().flat_map(|recording| recording.notes));
     keep(&folder, filling, &document, options.format, printer)
 }

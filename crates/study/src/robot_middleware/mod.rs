@@ -59,6 +59,8 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
     for data in sensors.iter().filter(|_| plan.is_full) {
         let tables = NETWORKS.into_iter().filter_map(|network| tables::security(&all, data, network, &cells));
         security = tables.fold(security, |security, table| security.with(Block::Table(table)));
+        let shares = NETWORKS[1..].iter().filter_map(|network| tables::shares(&all, data, *network, &cells));
+        security = shares.fold(security, |security, table| security.with(Block::Table(table)));
     }
     sections.push(security);
     let programs = sensors.iter().map(|data| Block::Table(tables::programs(&all, data, &cells)));

@@ -158,6 +158,14 @@ pub(super) fn security(all: &[Adapter], data: &Data, network: Network, cells: &C
     costs(&what, data.length, pairs, &cells.repetitions(&data.name, network.profile))
 }
 
+/// What latency is made of, with these data over a network.
+pub(super) fn shares(all: &[Adapter], data: &Data, network: Network, cells: &Cells) -> Option<Table> {
+    let chosen = all.iter().flat_map(|adapter| adapter.configurations.iter().map(move |one| (adapter, one)));
+    let of = |network: Network| cells.repetitions(&data.name, network.profile);
+    let what = format!("{} over {}", data.name, network.title);
+    chronoseal_middleware::shares(&what, chosen, &of(NETWORKS[0]), Some(&of(network)))
+}
+
 /// What was measured over a network beside what that alone takes, for the configurations that were.
 pub(super) fn beside_network(all: &[Adapter], data: &Data, network: Network, cells: &Cells) -> Option<Table> {
     let get = |one: &Configuration, network: Network| cells.get(&one.name, &data.name, network.profile).ok();
