@@ -5,6 +5,7 @@ use crate::curve::{BrainpoolP256Order, Curve, Modulus, NistP256Order};
 use crate::fallback;
 use crate::job::{CompressedPoint, Signature, Signing, Verification};
 use crate::lanes::{JOBS_MAX, LANES, Lanes};
+use crate::mulx::{self, Mulx};
 use crate::nonce::nonce;
 
 /// What computes.
@@ -12,6 +13,9 @@ use crate::nonce::nonce;
 pub enum Engine {
     /// Eight lanes of AVX-512 IFMA.
     Avx512Ifma,
+    /// One at a time in 64-bit words, on P-256, where the processor has BMI2, ADX and AVX2; brainpoolP256r1 as by
+    /// [`Engine::Scalar`].
+    Mulx,
     /// One at a time, by the RustCrypto crates.
     Scalar,
 }
@@ -49,13 +53,21 @@ impl OnCurve for Signing<'_> {
 }
 
 impl Engine {
-    /// Every engine this processor can run, the fastest first.
+    /// Every engine this processor can run, the fastest for many jobs first.
     #[must_use]
     pub fn available() -> &'static [Self] {
-        match engine() {
-            Self::Avx512Ifma => &[Self::Avx512Ifma, Self::Scalar],
-            Self::Scalar => &[Self::Scalar],
+        match (Lanes::detect().is_some(), Mulx::detect().is_some()) {
+            (true, true) => &[Self::Avx512Ifma, Self::Mulx, Self::Scalar],
+            (true, false) => &[Self::Avx512Ifma, Self::Scalar],
+            (false, true) => &[Self::Mulx, Self::Scalar],
+            (false, false) => &[Self::Scalar],
         }
+    }
+
+    /// Whether this processor can run it.
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        Self::available().contains(&self)
     }
 
     /// As [`verify_batch`], by this engine, or by [`Engine::Scalar`] where the processor lacks it.
@@ -78,8 +90,19 @@ impl Engine {
     ) -> Usage {
         assert_eq!(jobs.len(), results.len(), "one result for each job");
         if let Some(lanes) = self.lanes() {
-            return cut::<JOBS_MAX, _, _>(jobs, results, |curve, jobs, results| {
+            return cut::<JOBS_MAX, _, _>(LANES, jobs, results, |curve, jobs, results| {
                 lanes.verify(curve, jobs, results, fallback::verify, pause);
+            });
+        }
+        if let Some(mulx) = self.mulx() {
+            return cut::<{ mulx::JOBS_MAX }, _, _>(1, jobs, results, |curve, jobs, results| match curve {
+                Curve::NistP256 => mulx.verify(jobs, with_point, results, fallback::verify, pause),
+                Curve::BrainpoolP256r1 => {
+                    one_by_one(jobs, results, |job| {
+                        pause();
+                        fallback::verify(job)
+                    });
+                }
             });
         }
         one_by_one(jobs, results, |job| {
@@ -95,7 +118,13 @@ impl Engine {
     pub fn decompress_batch(self, points: &[CompressedPoint<'_>], ys: &mut [Option<[u8; 32]>]) -> Usage {
         assert_eq!(points.len(), ys.len(), "one result for each point");
         if let Some(lanes) = self.lanes() {
-            return cut::<LANES, _, _>(points, ys, |curve, points, ys| lanes.decompress(curve, points, ys));
+            return cut::<LANES, _, _>(LANES, points, ys, |curve, points, ys| lanes.decompress(curve, points, ys));
+        }
+        if let Some(mulx) = self.mulx() {
+            return one_by_one(points, ys, |point| match point.curve {
+                Curve::NistP256 => mulx.decompress(point),
+                Curve::BrainpoolP256r1 => fallback::decompress(point),
+            });
         }
         one_by_one(points, ys, fallback::decompress)
     }
@@ -107,8 +136,18 @@ impl Engine {
     pub fn sign_batch(self, jobs: &[Signing<'_>], signatures: &mut [Option<Signature>]) -> Usage {
         assert_eq!(jobs.len(), signatures.len(), "one result for each job");
         if let Some(lanes) = self.lanes() {
-            return cut::<JOBS_MAX, _, _>(jobs, signatures, |curve, jobs, signatures| {
-                sign_on_lanes(lanes, curve, jobs, signatures);
+            return cut::<JOBS_MAX, _, _>(LANES, jobs, signatures, |curve, jobs, signatures| {
+                sign(curve, jobs, signatures, |nonces, signatures| lanes.sign(curve, jobs, nonces, signatures));
+            });
+        }
+        if let Some(mulx) = self.mulx() {
+            return cut::<{ mulx::JOBS_MAX }, _, _>(1, jobs, signatures, |curve, jobs, signatures| match curve {
+                Curve::NistP256 => {
+                    sign(curve, jobs, signatures, |nonces, signatures| mulx.sign(jobs, nonces, signatures));
+                }
+                Curve::BrainpoolP256r1 => {
+                    one_by_one(jobs, signatures, fallback::sign);
+                }
             });
         }
         one_by_one(jobs, signatures, fallback::sign)
@@ -117,22 +156,37 @@ impl Engine {
     pub(crate) fn lanes(self) -> Option<Lanes> {
         if self == Self::Avx512Ifma { Lanes::detect() } else { None }
     }
+
+    pub(crate) fn mulx(self) -> Option<Mulx> {
+        if self == Self::Mulx { Mulx::detect() } else { None }
+    }
 }
 
-/// The fastest engine this processor has.
+fn with_point<'j>(job: &'j Verification<'_>) -> mulx::Job<'j> {
+    mulx::Job { numbers: [job.digest, job.r, job.s], key: mulx::Key::Point([job.public_x, job.public_y]) }
+}
+
+/// The engine that is the fastest for many jobs on this processor.
 #[must_use]
 pub fn engine() -> Engine {
-    if Lanes::detect().is_some() {
-        return Engine::Avx512Ifma;
-    }
-    Engine::Scalar
+    Engine::available()[0]
+}
+
+/// The engine that is the fastest for one job alone on this processor.
+#[must_use]
+pub fn engine_alone() -> Engine {
+    if Mulx::detect().is_some() { Engine::Mulx } else { engine() }
 }
 
 /// Works out the multiples of the generator for a curve, which its first job would otherwise wait for [about 10 ms],
-/// and which take 366 KB. No call after this allocates for that curve.
+/// and which take 366 KB on the lanes and 216 KB besides for P-256. No call after this allocates for that curve, but by the
+/// scalar code.
 pub fn prepare(curve: Curve) {
     if let Some(lanes) = Lanes::detect() {
         lanes.prepare(curve);
+    }
+    if let Some(mulx) = Mulx::detect().filter(|_| curve == Curve::NistP256) {
+        mulx.prepare();
     }
 }
 
@@ -151,7 +205,7 @@ pub fn verify_batch(jobs: &[Verification<'_>], results: &mut [bool]) -> Usage {
 }
 
 /// As [`verify_batch`], calling `pause` now and then, so that who verifies can look after what is more urgent: on the lanes
-/// every few microseconds, and by scalar code before each job.
+/// and in words every few microseconds, and by scalar code before each job.
 ///
 /// # Panics
 /// If there are not as many results as jobs.
@@ -175,8 +229,9 @@ pub fn sign_batch(jobs: &[Signing<'_>], signatures: &mut [Option<Signature>]) ->
     engine().sign_batch(jobs, signatures)
 }
 
-/// Collects jobs of a curve until `MAX` are there or none is left, without allocating.
+/// Collects jobs of a curve until `MAX` are there or none is left, without allocating; so many `lanes` compute together.
 pub(crate) fn cut<const MAX: usize, J: OnCurve, R: Copy + Default>(
+    lanes: usize,
     jobs: &[J],
     results: &mut [R],
     mut run: impl FnMut(Curve, &[J], &mut [R]),
@@ -186,7 +241,7 @@ pub(crate) fn cut<const MAX: usize, J: OnCurve, R: Copy + Default>(
     if jobs.iter().all(|job| job.curve() == first.curve()) {
         for (jobs, results) in jobs.chunks(MAX).zip(results.chunks_mut(MAX)) {
             run(first.curve(), jobs, results);
-            usage.lanes += jobs.len().next_multiple_of(LANES);
+            usage.lanes += jobs.len().next_multiple_of(lanes);
         }
         return usage;
     }
@@ -206,7 +261,7 @@ pub(crate) fn cut<const MAX: usize, J: OnCurve, R: Copy + Default>(
             for (place, verdict) in places.iter().zip(&verdicts[..count]) {
                 results[*place] = *verdict;
             }
-            usage.lanes += count.next_multiple_of(LANES);
+            usage.lanes += count.next_multiple_of(lanes);
         }
     }
     usage
@@ -219,8 +274,15 @@ pub(crate) fn one_by_one<J, R>(jobs: &[J], results: &mut [R], mut run: impl FnMu
     Usage { jobs: jobs.len(), lanes: jobs.len() }
 }
 
-/// Makes the nonces, and puts a harmless job in the place of one whose key is out of range.
-fn sign_on_lanes(lanes: Lanes, curve: Curve, jobs: &[Signing<'_>], signatures: &mut [Option<Signature>]) {
+const _: () = assert!(mulx::JOBS_MAX == JOBS_MAX);
+
+/// Makes the nonces, lets `run` sign with them, and puts a harmless job in the place of one whose key is out of range.
+fn sign(
+    curve: Curve,
+    jobs: &[Signing<'_>],
+    signatures: &mut [Option<Signature>],
+    run: impl FnOnce(&[[u8; 32]], &mut [Option<Signature>]),
+) {
     let order = match curve {
         Curve::NistP256 => &NistP256Order::WORDS,
         Curve::BrainpoolP256r1 => &BrainpoolP256Order::WORDS,
@@ -232,7 +294,7 @@ fn sign_on_lanes(lanes: Lanes, curve: Curve, jobs: &[Signing<'_>], signatures: &
             nonce(job, order, slot);
         }
     }
-    lanes.sign(curve, jobs, &nonces[..jobs.len()], signatures);
+    run(&nonces[..jobs.len()], signatures);
     zeroize::Zeroize::zeroize(&mut nonces);
     for (job, signature) in jobs.iter().zip(signatures) {
         if !bignum::is_scalar(&bignum::from_be_bytes(job.secret), order) {

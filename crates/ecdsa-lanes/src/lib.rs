@@ -1,5 +1,5 @@
 //! ECDSA with SHA-256 on NIST P-256 and brainpoolP256r1, eight signatures at a time on processors with AVX-512 IFMA,
-//! one at a time elsewhere, with the same results.
+//! one at a time elsewhere, P-256 in assembly where the processor has BMI2 and ADX, with the same results.
 //!
 //! It does not hash messages, parse certificates, keep keys or start threads, and it remembers nothing from one call to
 //! the next but multiples of the curves' generators. Verification is of public values and takes no constant time;
@@ -7,7 +7,7 @@
 //!
 //! [`verify_batch`] takes [`Verification`]s and fills in verdicts, [`decompress_batch`] recovers y of
 //! [`CompressedPoint`]s, and [`sign_batch`] makes [`Signature`]s. [`verify_batch_with_pauses`] can be interrupted.
-//! [`engine`] tells which code runs; [`MASK_VARIABLE`] in the environment leaves the lanes out.
+//! [`engine`] tells which code runs; [`engine_alone`] which is best for one job; [`MASK_VARIABLE`] in the environment leaves the lanes out.
 //!
 //! ```
 //! use chronoseal_ecdsa_lanes::{Curve, Signing, Verification, sign_batch, verify_batch};
@@ -54,14 +54,21 @@ mod lanes;
 mod lanes;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "there is nothing to mask"))]
 mod mask;
+#[cfg(target_arch = "x86_64")]
+mod mulx;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "mulx/absent.rs"]
+mod mulx;
 mod nonce;
 #[cfg(feature = "signer-tables")]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "the tables are for the lanes"))]
 mod signer;
 
-pub use batch::{Engine, Usage, decompress_batch, engine, prepare, sign_batch, verify_batch, verify_batch_with_pauses};
+pub use batch::{
+    Engine, Usage, decompress_batch, engine, engine_alone, prepare, sign_batch, verify_batch, verify_batch_with_pauses,
+};
 pub use curve::Curve;
 pub use job::{CompressedPoint, Signature, Signing, Verification};
 pub use mask::MASK_VARIABLE;
 #[cfg(feature = "signer-tables")]
-pub use signer::{KnownVerification, SignerTable, verify_known_batch};
+pub use signer::{KnownVerification, SignerTable, verify_known_batch, verify_known_batch_with_pauses};

@@ -1,11 +1,15 @@
 //! The lanes, and the same interface with the scalar engine.
 
 use chronoseal_ecdsa_lanes::{
-    CompressedPoint, Curve, Engine, KnownVerification, SignerTable, Signing, Verification, engine, prepare, verify_known_batch,
+    CompressedPoint, Curve, Engine, KnownVerification, SignerTable, Signing, Verification, prepare, verify_known_batch,
 };
 
 use crate::Operation;
 use crate::data::{self, COUNT, Sample};
+
+/// Of [`Engine::Mulx`], for P-256 only.
+const WORDS: &str = "in words, batches of 32";
+const WORDS_ALONE: &str = "in words, one alone";
 
 pub fn operations() -> Vec<Operation> {
     let mut operations = Vec::new();
@@ -18,10 +22,12 @@ pub fn operations() -> Vec<Operation> {
             ("lanes, one alone", Engine::Avx512Ifma, 1),
             ("lanes, batches of 8", Engine::Avx512Ifma, 8),
             ("lanes, batches of 32", Engine::Avx512Ifma, 32),
+            (WORDS_ALONE, Engine::Mulx, 1),
+            (WORDS, Engine::Mulx, 32),
             ("scalar engine (p256, bp256)", Engine::Scalar, 32),
         ] {
             // By the name of what this processor lacks would run something else.
-            if !Engine::available().contains(&engine) {
+            if !engine.is_available() || engine == Engine::Mulx && curve != Curve::NistP256 {
                 continue;
             }
             let samples = data::samples(curve);
@@ -48,12 +54,22 @@ pub fn operations() -> Vec<Operation> {
             });
         }
     }
-    for (curve, name) in [(Curve::NistP256, data::VERIFY), (Curve::BrainpoolP256r1, data::VERIFY_BRAINPOOL)] {
-        operations.push(known(curve, name));
+    for (engine, curve, library) in [
+        (Engine::Avx512Ifma, Curve::NistP256, "lanes, batches of 32, tables of the signers"),
+        (Engine::Avx512Ifma, Curve::BrainpoolP256r1, "lanes, batches of 32, tables of the signers"),
+        (Engine::Mulx, Curve::NistP256, "in words, batches of 32, tables of the signers"),
+    ] {
+        if engine.is_available() {
+            operations.push(known(engine, curve, library));
+        }
     }
     let curve = Curve::NistP256;
-    for (library, engine) in [("lanes, batches of 32", Engine::Avx512Ifma), ("scalar engine (p256)", Engine::Scalar)] {
-        if !Engine::available().contains(&engine) {
+    for (library, engine) in [
+        ("lanes, batches of 32", Engine::Avx512Ifma),
+        (WORDS, Engine::Mulx),
+        ("scalar engine (p256)", Engine::Scalar),
+    ] {
+        if !engine.is_available() {
             continue;
         }
         let samples = data::samples(curve);
@@ -78,16 +94,13 @@ pub fn operations() -> Vec<Operation> {
 }
 
 /// With tables made beforehand for 32 signers: feature `signer-tables`.
-fn known(curve: Curve, name: &'static str) -> Operation {
+fn known(engine: Engine, curve: Curve, library: &'static str) -> Operation {
     let samples = data::samples(curve);
     let keys: Vec<_> = samples.iter().map(|sample| [&sample.x, &sample.y]).collect();
-    let tables = SignerTable::build(curve, &keys);
+    let tables = SignerTable::build_for(engine, curve, &keys);
     Operation {
-        name,
-        library: match engine() {
-            Engine::Avx512Ifma => "lanes, batches of 32, tables of the signers",
-            Engine::Scalar => "scalar engine, tables of the signers",
-        },
+        name: if curve == Curve::NistP256 { data::VERIFY } else { data::VERIFY_BRAINPOOL },
+        library,
         count: COUNT as u32,
         run: Box::new(move || {
             let jobs: Vec<_> = samples

@@ -103,9 +103,9 @@ pub(super) fn verify_known<C: Weierstrass>(
     for (at, (jobs, results)) in jobs.chunks(LANES).zip(results.chunks_mut(LANES)).enumerate() {
         let Some(signatures) = &groups[at] else { continue };
         // An idle lane repeats the first.
-        let mut tables = [jobs[0].signer.table(); LANES];
+        let mut tables = [jobs[0].signer.for_lanes(); LANES];
         for (table, job) in tables.iter_mut().zip(jobs) {
-            *table = job.signer.table();
+            *table = job.signer.for_lanes();
         }
         let (key_digits, generator_digits) = signatures.scalars(&s_inverses[at]);
         let sum = multiply(&key_digits, &tables, &generator_digits, generator);

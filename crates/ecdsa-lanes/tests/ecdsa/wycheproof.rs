@@ -48,6 +48,11 @@ fn check(name: TestName, curve: Curve, is_der: bool, count_min: usize) {
     assert!(cases.len() >= count_min, "{} cases reach the lanes", cases.len());
     let samples: Vec<_> = cases.iter().map(|(_, sample, _)| sample.clone()).collect();
     for engine in Engine::available() {
+        // By a table of each key, too.
+        #[cfg(feature = "signer-tables")]
+        for ((id, _, expected), result) in cases.iter().zip(crate::signer::known(*engine, &samples, curve)) {
+            assert_eq!(result, *expected, "{engine:?} {name:?} tcId {id}, with tables");
+        }
         // As they come, and each alone in every lane but the first.
         for shift in 0..8 {
             let padded: Vec<_> = samples[..shift].iter().chain(&samples).cloned().collect();

@@ -28,7 +28,7 @@ impl Engine {
     pub fn fastest() -> Self {
         match lanes::engine() {
             lanes::Engine::Avx512Ifma => Self::Lanes,
-            lanes::Engine::Scalar => Self::Scalar,
+            lanes::Engine::Mulx | lanes::Engine::Scalar => Self::Scalar,
         }
     }
 

@@ -1,0 +1,120 @@
+//! The arithmetic against textbook numbers.
+#![allow(unsafe_code)]
+
+use num_bigint::BigUint;
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng as _, SeedableRng as _};
+
+use super::Mulx;
+use super::field::Fe;
+use super::scalar;
+use crate::bignum::{self, Words};
+use crate::curve::{Modulus, NistP256Field, NistP256Order};
+
+const ROUNDS: usize = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
+
+fn big(words: &Words) -> BigUint {
+    BigUint::from_bytes_be(&bignum::to_be_bytes(words))
+}
+
+/// A number below the modulus, often at an edge.
+fn random_number(random: &mut ChaCha8Rng, modulus: &Words) -> Words {
+    loop {
+        let mut words: Words = core::array::from_fn(|_| random.next_u64());
+        match random.next_u64() % 8 {
+            0 => words = bignum::subtract(modulus, &[1 + words[0] % 4, 0, 0, 0]),
+            1 => words = [words[0] % 4, 0, 0, 0],
+            2 => {
+                for word in &mut words {
+                    *word = if *word % 2 == 0 { 0 } else { u64::MAX };
+                }
+            }
+            3 => words[(random.next_u64() % 4) as usize] = u64::MAX,
+            _ => {}
+        }
+        if bignum::less(&words, modulus) {
+            return words;
+        }
+    }
+}
+
+#[test]
+fn the_field_computes_as_big_integers_do() {
+    if Mulx::detect().is_none() {
+        return println!("skipped: this processor has no BMI2, ADX or AVX2");
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let prime = big(&NistP256Field::WORDS);
+    let radix_inverse = (BigUint::from(1u8) << 256u32).modinv(&prime).expect("a prime");
+    let two_inverse = BigUint::from(2u8).modinv(&prime).expect("a prime");
+    for _ in 0..ROUNDS {
+        let [a, b] = core::array::from_fn(|_| Fe(random_number(&mut random, &NistP256Field::WORDS)));
+        let (x, y) = (big(&a.0), big(&b.0));
+        // SAFETY: the processor was just asked.
+        let (product, square, sum, difference, half, twice, negative) =
+            unsafe { (a.mul(&b), a.square(), a.add(&b), a.sub(&b), a.half(), a.double(), a.negate()) };
+        assert_eq!(big(&product.0), &x * &y * &radix_inverse % &prime, "{a:x?} {b:x?}");
+        assert_eq!(big(&square.0), &x * &x * &radix_inverse % &prime, "{a:x?}");
+        assert_eq!(big(&sum.0), (&x + &y) % &prime, "{a:x?} {b:x?}");
+        assert_eq!(big(&difference.0), (&x + &prime - &y) % &prime, "{a:x?} {b:x?}");
+        assert_eq!(big(&half.0), &x * &two_inverse % &prime, "{a:x?}");
+        assert_eq!(big(&twice.0), &x * 2u8 % &prime, "{a:x?}");
+        assert_eq!(big(&negative.0), (&prime - &x) % &prime, "{a:x?}");
+    }
+}
+
+#[test]
+fn inverses_and_roots_are_those_of_the_field() {
+    if Mulx::detect().is_none() {
+        return println!("skipped: this processor has no BMI2, ADX or AVX2");
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(2);
+    let mut rootless = 0;
+    for _ in 0..ROUNDS / 200 {
+        let number = Fe(random_number(&mut random, &NistP256Field::WORDS));
+        let one = if number.is_zero() { Fe::ZERO } else { Fe::ONE };
+        // SAFETY: the processor was just asked.
+        unsafe {
+            assert_eq!(number.invert().mul(&number), one, "{number:x?}");
+            assert_eq!(Fe::from_integer(&number.to_integer()), number);
+            let root = number.square().root();
+            assert!(root == number || root == number.negate(), "{number:x?}");
+            rootless += usize::from(number.root().square() != number);
+        }
+    }
+    assert!(rootless > ROUNDS / 600, "half of all numbers have no root: {rootless}");
+}
+
+#[test]
+fn scalars_compute_as_big_integers_do() {
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    let order = big(&NistP256Order::WORDS);
+    let radix_inverse = (BigUint::from(1u8) << 256u32).modinv(&order).expect("a prime");
+    for round in 0..ROUNDS {
+        let a = random_number(&mut random, &NistP256Order::WORDS);
+        let b = if round % 2 == 0 { random_number(&mut random, &NistP256Order::WORDS) } else { [u64::MAX; 4] };
+        let (x, y) = (big(&a), big(&b));
+        assert_eq!(big(&scalar::mul(&a, &b)), &x * &y * &radix_inverse % &order, "{a:x?} {b:x?}");
+        assert_eq!(big(&scalar::mul(&b, &a)), &x * &y * &radix_inverse % &order, "{b:x?} {a:x?}");
+        assert_eq!(big(&scalar::from_integer(&b)), &y % &order, "{b:x?}");
+        let b = scalar::from_integer(&b);
+        assert_eq!(big(&scalar::add(&a, &b)), (&x + &y) % &order, "{a:x?} {b:x?}");
+    }
+}
+
+#[test]
+fn scalars_are_inverted_alone_and_together() {
+    let mut random = ChaCha8Rng::seed_from_u64(4);
+    for len in [1, 2, 31, 32] {
+        let mut numbers: Vec<Words> = (0..len)
+            .map(|_| scalar::to_montgomery(&random_number(&mut random, &NistP256Order::WORDS)))
+            .filter(|number| *number != [0; 4])
+            .collect();
+        let before = numbers.clone();
+        scalar::invert_each(&mut numbers, |product| scalar::invert_vartime(product).expect("prime to the order"));
+        for (number, inverse) in before.iter().zip(&numbers) {
+            assert_eq!(scalar::mul(number, inverse), scalar::ONE);
+            assert_eq!(scalar::invert(number), *inverse);
+        }
+    }
+}
