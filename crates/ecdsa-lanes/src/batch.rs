@@ -174,8 +174,8 @@ pub fn engine() -> Engine {
 
 /// The engine that is the fastest for one job alone on this processor.
 #[must_use]
-pub fn engine_alone() -> Engine {
-    if Mulx::detect().is_some() { Engine::Mulx } else { engine() }
+pub fn engine_alone(curve: Curve) -> Engine {
+    if curve == Curve::NistP256 && Engine::Mulx.is_available() { Engine::Mulx } else { engine() }
 }
 
 /// Works out the multiples of the generator for a curve, which its first job would otherwise wait for [about 10 ms],

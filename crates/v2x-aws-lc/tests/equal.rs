@@ -1,4 +1,5 @@
-//! AWS-LC gives what RustCrypto gives. One test, since a provider is installed for the whole process.
+//! AWS-LC gives what RustCrypto gives, and what P-256 in words gives. One test, since a provider is installed for the whole
+//! process; it runs itself again where P-256 is masked, since AWS-LC computes on that only there.
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
 use chronoseal_v2x::crypto::{
@@ -38,9 +39,22 @@ fn signatures() -> Vec<EcdsaSignature> {
         .collect()
 }
 
+/// Runs the test again in a process without words.
+fn again_without_words(test: &str) {
+    const VARIABLE: &str = "CHRONOSEAL_NO_LANES";
+    if std::env::var_os(VARIABLE).is_some_and(|value| value == "all") {
+        return assert!(!chronoseal_v2x::crypto::has_words());
+    }
+    let program = std::env::current_exe().unwrap();
+    let output = std::process::Command::new(program).args(["--exact", test]).env(VARIABLE, "all").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
 #[test]
 fn verdicts_and_signatures_are_those_of_rust_crypto() {
     use ecdsa::TestName::{EcdsaSecp256r1Sha256P1363, EcdsaSecp384r1Sha384P1363};
+    again_without_words("verdicts_and_signatures_are_those_of_rust_crypto");
     assert_eq!(chronoseal_v2x::crypto::provider_name(), "rustcrypto");
     let by_rust_crypto = signatures();
 

@@ -241,10 +241,10 @@ mod tests {
     #[test]
     fn every_message_is_verified_or_written_down() {
         let mut town = Town::new(5, 2).unwrap();
-        for engine in [Engine::Scalar, Engine::Lanes] {
+        for engine in [Engine::Scalar, Engine::Words, Engine::Lanes] {
             let load = Load { offered_per_s: 200_000.0, duration_ms: 40, ..Load::default() };
             let outcome = offer(&mut town, &load, engine).unwrap();
-            let ran = if Engine::available().contains(&engine) { engine } else { Engine::Scalar };
+            let ran = if Engine::available().contains(&engine) { engine } else { Engine::fastest() };
             assert_eq!(outcome.engine, ran);
             assert_eq!(outcome.offered, 8_000);
             assert_eq!(outcome.verified + outcome.dropped.total(), outcome.offered);

@@ -9,9 +9,12 @@ use chronoseal_v2x_load::{NOW, Town};
 
 #[test]
 fn messages_by_digest_are_verified_or_dropped_without_allocation() {
-    for (curve, engine) in
-        [(Curve::NistP256, Engine::Lanes), (Curve::BrainpoolP256r1, Engine::Lanes), (Curve::NistP256, Engine::Scalar)]
-    {
+    for (curve, engine) in [
+        (Curve::NistP256, Engine::Lanes),
+        (Curve::BrainpoolP256r1, Engine::Lanes),
+        (Curve::NistP256, Engine::Words),
+        (Curve::NistP256, Engine::Scalar),
+    ] {
         let town = Town::on(curve, 3, 1).unwrap();
         let mut verifier = town.verifier(VerifierConfig::default()).unwrap();
         let config = PipelineConfig { engine, queue_len_max: 64, ..PipelineConfig::default() };

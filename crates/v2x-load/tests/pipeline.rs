@@ -61,8 +61,11 @@ fn verdicts_are_those_of_one_verification_after_the_other() {
             .collect();
         let accepted = expected.iter().filter(|(code, _)| *code == ResultCode::Success).count();
         assert!((20..50).contains(&accepted), "{accepted} of {}", expected.len());
-        for engine in [Engine::Lanes, Engine::Scalar] {
-            let mut verifier = town.verifier(VerifierConfig::default()).unwrap();
+        for (engine, are_signer_tables_kept) in
+            [(Engine::Lanes, false), (Engine::Words, false), (Engine::Words, true), (Engine::Scalar, true)]
+        {
+            let config = VerifierConfig { are_signer_tables_kept, ..VerifierConfig::default() };
+            let mut verifier = town.verifier(config).unwrap();
             let mut pipeline = pipeline_of(&messages, PipelineConfig { engine, ..lanes(0) });
             let mut found = drain(&mut pipeline, &mut verifier);
             let mut expected = expected.clone();
@@ -135,7 +138,12 @@ fn two_emergencies_go_alone() {
             assert_eq!(one.verdict.result(), ResultCode::Success);
         }));
     }
-    assert_eq!(counts, if has_lanes() { vec![1, 1, 5] } else { vec![1; 7] });
+    assert_eq!(counts, if is_together() { vec![1, 1, 5] } else { vec![1; 7] });
+}
+
+/// Whether several are verified together.
+fn is_together() -> bool {
+    Engine::fastest() != Engine::Scalar
 }
 
 fn has_lanes() -> bool {
@@ -165,8 +173,8 @@ fn interrupted<'m>(
 
 #[test]
 fn an_emergency_interrupts_a_batch() {
-    if !has_lanes() {
-        return println!("skipped: this processor has no lanes to interrupt");
+    if !is_together() {
+        return println!("skipped: this processor verifies one by one, and there is no batch to interrupt");
     }
     let town = Town::new(1, 4).unwrap();
     let mut verifier = town.verifier(VerifierConfig::default()).unwrap();
@@ -174,7 +182,9 @@ fn an_emergency_interrupts_a_batch() {
     let mut messages = town.cams(60, false).unwrap().split_off(1);
     messages[1][200] ^= 1;
     let (emergencies, others) = messages.split_at(3);
-    let mut pipeline = pipeline_of(&others[..10], lanes(0));
+    let batch_len = Engine::fastest().batch_len();
+    let count = batch_len.min(10);
+    let mut pipeline = pipeline_of(&others[..count], lanes(0));
     let judged = interrupted(&mut pipeline, &mut verifier, emergencies);
     let emergency = |code| (code, Class::Emergency);
     assert_eq!(
@@ -182,20 +192,20 @@ fn an_emergency_interrupts_a_batch() {
         [emergency(ResultCode::Success), emergency(ResultCode::SpduCryptoVerificationFailure)],
         "a wrong one is refused, and harms nobody"
     );
-    assert_eq!(judged[2..], vec![(ResultCode::Success, Class::Near); 10]);
+    assert_eq!(judged[2..], vec![(ResultCode::Success, Class::Near); count]);
     assert_eq!(pipeline.len(), 1, "the third did not interrupt");
     assert_eq!(drain(&mut pipeline, &mut verifier), [emergency(ResultCode::Success)]);
 
     let mut pipeline = pipeline_of(&others[10..50], lanes(0));
     let judged = interrupted(&mut pipeline, &mut verifier, &others[50..51]);
-    assert_eq!(judged.len(), 32, "in a backlog nobody asks");
+    assert_eq!(judged.len(), batch_len, "in a backlog nobody asks");
     assert_eq!(drain(&mut pipeline, &mut verifier)[0], emergency(ResultCode::Success), "but it is the next");
 }
 
 #[test]
 fn an_emergency_whose_certificate_is_in_the_batch_goes_after_it() {
-    if !has_lanes() {
-        return println!("skipped: this processor has no lanes to interrupt");
+    if !is_together() {
+        return println!("skipped: this processor verifies one by one, and there is no batch to interrupt");
     }
     let town = Town::new(1, 4).unwrap();
     let mut verifier = town.verifier(VerifierConfig::default()).unwrap();
@@ -220,11 +230,11 @@ fn garbage_takes_no_place_in_a_batch() {
         }
         pipeline.receive(&message[..], Class::Near, moment(0));
     }
-    let expected = if has_lanes() { (128, 32) } else { (4, 1) };
+    let batch_len = Engine::fastest().batch_len();
     let mut accepted = 0;
     let count = pipeline
         .run(&mut verifier, moment(0), &mut NoStopwatch, |one| accepted += usize::from(one.verdict.is_accepted()));
-    assert_eq!((count, accepted), expected);
+    assert_eq!((count, accepted), (4 * batch_len, batch_len));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use chronoseal_core::statistics::nearest_rank;
 use chronoseal_report::{Axis, Cell, Chart, Evidence, Mark, Series, SeriesKind, Table};
-use chronoseal_v2x::crypto::provider_name;
+use chronoseal_v2x::crypto::one_by_one_by;
 use chronoseal_v2x::pipeline::{Class, Engine};
 use chronoseal_v2x_load::{Capacity, Load, LoadError, Outcome, Town, capacity, offer};
 
@@ -142,7 +142,7 @@ impl Loads {
         let mut table = Table::new("Messages that lie ready, verified back to back: one core, processor time")
             .words("verifies")
             .numbers("whole path", "1/s")
-            .footnote(format!("One by one: the NIST curves of {}.", provider_name()));
+            .footnote(format!("One by one: {}.", one_by_one_by()));
         for Capacity { engine, per_s } in &self.capacities {
             table.push(vec![Cell::text(engine.words()), Cell::number(*per_s, 0).from(Evidence::Measured)]);
         }
@@ -227,7 +227,8 @@ mod tests {
         let has_lanes = Engine::fastest() == Engine::Lanes;
         assert!(!(masked && has_lanes), "they are masked");
         assert_eq!(said.contains("lanes"), has_lanes, "{said}");
-        assert_eq!(loads.capacities().rows.len(), if has_lanes { 2 } else { 1 });
+        assert_eq!(loads.capacities().rows.len(), Engine::available().len());
+        assert_eq!(said.contains("64-bit words"), Engine::available().contains(&Engine::Words), "{said}");
         assert!(said.contains("one by one") && loads.headline().is_some(), "{said}");
     }
 

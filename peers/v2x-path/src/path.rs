@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use chronoseal_ecdsa_lanes as lanes;
-use chronoseal_v2x::crypto::Curve;
+use chronoseal_v2x::crypto::{Curve, SigningKey as _, SoftwareKey, has_words};
 use chronoseal_v2x::verify::{Context, NoStopwatch, ResultCode, Verifier, VerifierConfig};
 use chronoseal_v2x::pipeline::{Class, Engine, Moment, Pipeline, PipelineConfig, QUEUE_LEN};
 use chronoseal_v2x_load::{NOW, Town};
@@ -25,14 +25,32 @@ pub const SIGN: &str = "4 sign";
 /// The whole path of one message at a time, on the lanes where the processor has them.
 pub const ALONE: &str = "whole path, a lone emergency";
 
+/// The same of a signer whose key's multiples are kept.
+pub const ALONE_KNOWN: &str = "whole path, a lone emergency, tables of the signers";
+/// In batches of signers whose keys' multiples are kept.
+pub const KNOWN: &str = "whole path, 64-bit words, tables of the signers";
+/// Digests, as a station signs them one at a time.
+pub const SIGN_ALONE: &str = "a digest at a time";
+
 /// The whole path in batches, named by what verifies.
 pub fn batched() -> &'static str {
-    by_engine("whole path, lanes", "whole path, queued and one by one")
+    by_engine(["whole path, lanes", "whole path, 64-bit words", "whole path, queued and one by one"])
 }
 
-fn by_engine(lanes: &'static str, scalar: &'static str) -> &'static str {
+/// The whole path of one message after the other, named by what verifies.
+fn one_by_one(curve: Curve) -> &'static str {
+    if has_words() && curve == Curve::NistP256 { "whole path, one by one in words" } else { "whole path, scalar" }
+}
+
+/// Signatures alone, named by what signs.
+pub fn signing() -> &'static str {
+    by_engine(["lanes", "64-bit words", "scalar engine (p256)"])
+}
+
+fn by_engine([lanes, words, scalar]: [&'static str; 3]) -> &'static str {
     match Engine::fastest() {
         Engine::Lanes => lanes,
+        Engine::Words => words,
         Engine::Scalar => scalar,
     }
 }
@@ -41,23 +59,30 @@ pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for (group, curve) in [(VERIFY, Curve::NistP256), (VERIFY_BRAINPOOL, Curve::BrainpoolP256r1)] {
         let town = Town::on(curve, STATIONS, 1).expect("a town");
-        let verifier = knowing(&town);
+        let verifier = knowing(&town, false);
         let messages = town.cams(STATIONS + COUNT, false).expect("messages").split_off(STATIONS);
         if curve == Curve::NistP256 {
-            push_alone(&mut rows, verifier.clone(), messages.clone());
+            push_alone(&mut rows, ALONE, verifier.clone(), messages.clone());
+            if has_words() {
+                push_alone(&mut rows, ALONE_KNOWN, knowing(&town, true), messages.clone());
+                let config = PipelineConfig { engine: Engine::Words, ..PipelineConfig::default() };
+                let mut batches = batches(config, knowing(&town, true), messages.clone(), |code| code == ResultCode::Success);
+                rows.push(Row { group, name: KNOWN, count: COUNT, run: Box::new(move || batches()) });
+            }
         }
-        push_paths(&mut rows, group, verifier, messages);
+        push_paths(&mut rows, group, curve, verifier, messages);
     }
     let town = Town::new(COUNT, 2).expect("a town");
     let verifier = town.verifier(VerifierConfig::default()).expect("a verifier");
-    push_paths(&mut rows, VERIFY_NEW, verifier, town.cams(COUNT, true).expect("messages"));
+    push_paths(&mut rows, VERIFY_NEW, Curve::NistP256, verifier, town.cams(COUNT, true).expect("messages"));
     push_signing(&mut rows);
     push_refusals(&mut rows);
     rows
 }
 
-fn knowing(town: &Town) -> Verifier {
-    let mut verifier = town.verifier(VerifierConfig::default()).expect("a verifier");
+fn knowing(town: &Town, are_signer_tables_kept: bool) -> Verifier {
+    let config = VerifierConfig { are_signer_tables_kept, ..VerifierConfig::default() };
+    let mut verifier = town.verifier(config).expect("a verifier");
     for message in town.cams(town.stations.len(), true).expect("messages") {
         assert!(verifier.verify(&message, &Context::at(NOW), &mut NoStopwatch).0.is_accepted());
     }
@@ -65,7 +90,7 @@ fn knowing(town: &Town) -> Verifier {
 }
 
 /// Each round begins with a verifier that has seen none of the messages.
-fn push_paths(rows: &mut Vec<Row>, group: &'static str, verifier: Verifier, messages: Vec<Vec<u8>>) {
+fn push_paths(rows: &mut Vec<Row>, group: &'static str, curve: Curve, verifier: Verifier, messages: Vec<Vec<u8>>) {
     let (own, list) = (verifier.clone(), messages.clone());
     let scalar = move || {
         let mut verifier = own.clone();
@@ -76,8 +101,8 @@ fn push_paths(rows: &mut Vec<Row>, group: &'static str, verifier: Verifier, mess
             }
         })
     };
-    rows.push(Row { group, name: "whole path, scalar", count: COUNT, run: Box::new(scalar) });
-    let mut batches = batches(verifier.clone(), messages.clone(), |code| code == ResultCode::Success);
+    rows.push(Row { group, name: one_by_one(curve), count: COUNT, run: Box::new(scalar) });
+    let mut batches = batches(fastest(), verifier.clone(), messages.clone(), |code| code == ResultCode::Success);
     rows.push(Row { group, name: batched(), count: COUNT, run: Box::new(move || batches()) });
     // What is left of the path without signatures.
     let checks = move || {
@@ -92,10 +117,13 @@ fn push_paths(rows: &mut Vec<Row>, group: &'static str, verifier: Verifier, mess
     rows.push(Row { group, name: "all checks but signatures", count: COUNT, run: Box::new(checks) });
 }
 
-/// Emergencies, each of which comes when nothing else waits: the lanes are spread over the one signature.
-fn push_alone(rows: &mut Vec<Row>, verifier: Verifier, messages: Vec<Vec<u8>>) {
-    let config = PipelineConfig { engine: Engine::fastest(), ..PipelineConfig::default() };
-    let mut pipeline = Pipeline::new(config);
+fn fastest() -> PipelineConfig {
+    PipelineConfig { engine: Engine::fastest(), ..PipelineConfig::default() }
+}
+
+/// Emergencies, each of which comes when nothing else waits.
+fn push_alone(rows: &mut Vec<Row>, name: &'static str, verifier: Verifier, messages: Vec<Vec<u8>>) {
+    let mut pipeline = Pipeline::new(fastest());
     let messages: &'static [Vec<u8>] = messages.leak();
     let run = move || {
         let mut verifier = verifier.clone();
@@ -111,15 +139,15 @@ fn push_alone(rows: &mut Vec<Row>, verifier: Verifier, messages: Vec<Vec<u8>>) {
         assert_eq!(count, messages.len());
         took
     };
-    rows.push(Row { group: VERIFY, name: ALONE, count: COUNT, run: Box::new(run) });
+    rows.push(Row { group: VERIFY, name, count: COUNT, run: Box::new(run) });
 }
 
 fn batches(
+    config: PipelineConfig,
     verifier: Verifier,
     messages: Vec<Vec<u8>>,
     is_expected: fn(ResultCode) -> bool,
 ) -> impl FnMut() -> Duration {
-    let config = PipelineConfig { engine: Engine::fastest(), ..PipelineConfig::default() };
     let mut pipeline = Pipeline::new(config);
     let messages: &'static [Vec<u8>] = messages.leak();
     move || {
@@ -153,7 +181,7 @@ fn push_signing(rows: &mut Vec<Row>) {
         assert!(signed.len() == COUNT && number > 0);
         took
     };
-    let name = by_engine("whole message, lanes", "whole message, one by one");
+    let name = by_engine(["whole message, lanes", "whole message, 64-bit words", "whole message, one by one"]);
     rows.push(Row { group: SIGN, name, count: COUNT, run: Box::new(whole) });
     let samples = bare::samples(lanes::Curve::NistP256, COUNT);
     let bare = move || {
@@ -173,13 +201,25 @@ fn push_signing(rows: &mut Vec<Row>) {
         assert!(signatures.iter().all(Option::is_some));
         took
     };
-    let name = by_engine("lanes", "scalar engine (p256)");
-    rows.push(Row { group: SIGN, name, count: COUNT, run: Box::new(bare) });
+    rows.push(Row { group: SIGN, name: signing(), count: COUNT, run: Box::new(bare) });
+    let samples = bare::samples(lanes::Curve::NistP256, COUNT);
+    let mut keys: Vec<_> = samples
+        .iter()
+        .map(|sample| SoftwareKey::from_scalar(Curve::NistP256, &sample.secret).expect("in range"))
+        .collect();
+    let alone = move || {
+        timed(|| {
+            for (key, sample) in keys.iter_mut().zip(&samples) {
+                key.sign_digest(black_box(&sample.digest)).expect("signs");
+            }
+        })
+    };
+    rows.push(Row { group: SIGN, name: SIGN_ALONE, count: COUNT, run: Box::new(alone) });
 }
 
 fn push_refusals(rows: &mut Vec<Row>) {
     let town = Town::new(STATIONS, 1).expect("a town");
-    let verifier = knowing(&town);
+    let verifier = knowing(&town, false);
     let messages = town.cams(STATIONS + GARBAGE_COUNT, false).expect("messages").split_off(STATIONS);
     let mut random = ChaCha20Rng::seed_from_u64(5);
     let noise: Vec<Vec<u8>> = messages
@@ -217,7 +257,7 @@ fn push_refusals(rows: &mut Vec<Row>) {
     ];
     for (name, messages, is_expected) in cases {
         let count = messages.len();
-        let mut run = batches(verifier.clone(), messages, is_expected);
+        let mut run = batches(fastest(), verifier.clone(), messages, is_expected);
         rows.push(Row { group: "5 refuse", name, count, run: Box::new(move || run()) });
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
             let users = config.socket.user_ids().map_err(|error| Trouble(format!("error: {error}")))?;
             let server = Server::bind(socket, station)?.permit(&users)?.with_lists(ListSource::new(&config.lists));
             printer.hint(&format!("serving at {}; Ctrl-C ends it", socket.display()));
-            printer.hint(&format!("verifies {}", engines(engine, others)));
+            printer.hint(&format!("verifies {}", engines(engine, &others)));
             server.run(source, stop)?;
             debug_assert!(stop.load(Ordering::Relaxed));
             Ok(Status::Held)
@@ -65,7 +65,7 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
             let current = station.certificate().map_or_else(|| "none".to_owned(), |id| id.to_string());
             printer.data(&format!("pseudonym in use  {current}\nunused            {}", station.unused()));
             let (engine, others) = station.engines();
-            printer.data(&format!("verifies          {}", engines(engine, others)));
+            printer.data(&format!("verifies          {}", engines(engine, &others)));
             warnings.0.iter().for_each(|warning| printer.note(&format!("warning: {warning}")));
             if station.certificate().is_none() {
                 printer.hint("next: chronoseal pki authorize --help");
@@ -78,7 +78,8 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
 /// What verifies, for people.
 fn engines(engine: Engine, others: &str) -> String {
     match engine {
-        Engine::Lanes => format!("on {} (AVX-512 IFMA), curves of 384 bits by {others}", engine.words()),
-        Engine::Scalar => format!("{}, by {others}", engine.words()),
+        Engine::Lanes => format!("on {} (AVX-512 IFMA); one by one: {others}", engine.words()),
+        Engine::Words => format!("in {} (BMI2, ADX), several together; one by one: {others}", engine.words()),
+        Engine::Scalar => format!("{}: {others}", engine.words()),
     }
 }

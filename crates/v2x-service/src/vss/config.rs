@@ -197,8 +197,10 @@ pub struct Verification {
     pub queue: usize,
     /// Messages that are remembered against replay. Half of them have to last for as long as a message is fresh.
     pub replays: usize,
-    /// Whether to use the lanes of AVX-512 IFMA where the processor has them.
+    /// Whether to verify many at a time, on the lanes of AVX-512 IFMA or in 64-bit words, where the processor has them.
     pub lanes: bool,
+    /// Whether multiples of each neighbour's key are kept, 8 KB each.
+    pub signer_tables: bool,
 }
 
 impl Default for Verification {
@@ -214,6 +216,7 @@ impl Default for Verification {
             queue: QUEUE_LEN,
             replays: 32_768,
             lanes: true,
+            signer_tables: false,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use chronoseal_v2x::coer::Encode;
-use chronoseal_v2x::crypto::provider_name;
+use chronoseal_v2x::crypto::one_by_one_by;
 use chronoseal_v2x::pipeline::{Class, Engine, Judged, Message, Moment, Pipeline};
 use chronoseal_v2x::types::{Ieee1609Dot2Data, InnerData, Time64};
 use chronoseal_v2x::verify::{CheckKind, Context, Outcome, ReplayCache, Verdict};
@@ -107,9 +107,9 @@ impl Vss {
         self.waiting.pipeline.audit()
     }
 
-    /// What verifies, and who verifies curves that it does not know.
-    pub fn engines(&self) -> (Engine, &'static str) {
-        (self.waiting.engine(), provider_name())
+    /// What verifies many, and who verifies one by one.
+    pub fn engines(&self) -> (Engine, String) {
+        (self.waiting.engine(), one_by_one_by())
     }
 
     /// `verifySignature`, as the policy has it, past all messages that wait.

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use chronoseal_v2x::coer::{Decode, Encode};
-use chronoseal_v2x::crypto::provider_name;
+use chronoseal_v2x::crypto::{has_words, provider_name};
 use chronoseal_v2x::message::{DecryptionKey, KeySource, Recipient, decrypt, encrypt};
+use chronoseal_v2x::pipeline::Engine;
 use chronoseal_v2x::types::{
     Certificate, CertificateBuf, HashedId8, Ieee1609Dot2Content, Ieee1609Dot2Data, Psid, ThreeDLocation, Time64,
     TwoDLocation,
@@ -120,6 +121,7 @@ impl Vss {
         let verifier = Verifier::new(VerifierConfig {
             replays_max: config.verification.replays,
             rules: config.trust.rules(),
+            are_signer_tables_kept: config.verification.signer_tables,
             is_overdue_crl_refused: config.lists.refuses_overdue().map_err(refused)?,
             ..VerifierConfig::default()
         });
@@ -130,6 +132,7 @@ impl Vss {
         let mut statistics = Statistics::new(logging.statistics, logging.memory);
         statistics.property("batches", waiting.engine().name());
         statistics.property("scalar", provider_name());
+        statistics.property("scalar_p256", if has_words() { Engine::Words.name() } else { provider_name() });
         let own = metas.keys().copied().collect();
         let mut vss = Self {
             station,

@@ -3,7 +3,8 @@
 //! [`SigningKey`] and [`AgreementKey`] are what a key is to this crate: it can be used, not read. [`SoftwareKey`]
 //! is both; a token or a chip implements them elsewhere.
 //!
-//! All curves come from RustCrypto, unless a program installs another [`Provider`] of the NIST curves.
+//! P-256 comes from `chronoseal-ecdsa-lanes` where the processor has BMI2 and ADX ([`has_words`]), all other curves from RustCrypto,
+//! unless a program installs another [`Provider`] of the NIST curves.
 
 mod butterfly;
 mod ccm;
@@ -26,7 +27,7 @@ pub use ecqv::{reconstruct_private, reconstruct_public, reconstruction_point, re
 pub use hash::{HashValue, hash};
 pub use key::{AgreementKey, KeyError, SharedX, SigningKey};
 pub use point::PublicPoint;
-pub use provider::{DigestVerifier, Provider, install_provider, provider_name};
+pub use provider::{DigestVerifier, Provider, has_words, install_provider, one_by_one_by, provider_name};
 pub use signature::EcdsaSignature;
 pub use software::SoftwareKey;
 pub use verifying::VerifyingKey;

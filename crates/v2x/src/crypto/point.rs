@@ -2,9 +2,11 @@
 
 use core::fmt;
 
+use chronoseal_ecdsa_lanes::{self as lanes, CompressedPoint};
 use p256::elliptic_curve::{PublicKey, sec1::ToSec1Point};
 
 use super::curve::with_curve;
+use super::provider::has_words;
 use super::{Curve, KeyError};
 use crate::types::{
     BasePublicEncryptionKey, CurvePoint, EccP256CurvePoint, PublicEncryptionKey, PublicVerificationKey, SymmAlgorithm,
@@ -24,11 +26,28 @@ impl PublicPoint {
     /// # Errors
     /// [`KeyError::NotAPoint`].
     pub fn from_sec1(curve: Curve, octets: &[u8]) -> Result<Self, KeyError> {
+        if let [tag @ (2 | 3), x @ ..] = octets
+            && curve == Curve::NistP256
+            && has_words()
+        {
+            return Self::decompressed_in_words(x, *tag == 3).ok_or(KeyError::NotAPoint(curve));
+        }
         with_curve!(curve, C, D => {
             let key = PublicKey::<C>::from_sec1_bytes(octets).map_err(|_| KeyError::NotAPoint(curve))?;
             let point = key.to_sec1_point(false);
             Self::of_uncompressed(curve, point.as_bytes())
         })
+    }
+
+    /// Of a compressed point of P-256.
+    fn decompressed_in_words(x: &[u8], y_is_odd: bool) -> Option<Self> {
+        let x = x.try_into().ok()?;
+        let mut y = [None];
+        lanes::Engine::Mulx.decompress_batch(&[CompressedPoint { curve: lanes::Curve::NistP256, x, y_is_odd }], &mut y);
+        let mut point = Self { curve: Curve::NistP256, x: [0; 48], y: [0; 48] };
+        point.x[..32].copy_from_slice(x);
+        point.y[..32].copy_from_slice(&y[0]?);
+        Some(point)
     }
 
     /// From both coordinates, big-endian.

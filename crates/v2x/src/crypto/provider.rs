@@ -3,10 +3,13 @@
 use core::fmt::Debug;
 use std::sync::{Arc, OnceLock};
 
+use chronoseal_ecdsa_lanes as lanes;
+
 use super::{Curve, EcdsaSignature, KeyError};
 
 /// Another implementation of the NIST curves, with the same results in less time. [`install_provider`] puts it in the place of
-/// RustCrypto's, for one signature at a time; the brainpool curves are always RustCrypto's.
+/// RustCrypto's, for one signature at a time; the brainpool curves are always RustCrypto's, and P-256 is computed in words
+/// where the processor lets it ([`has_words`]).
 pub trait Provider: Debug + Send + Sync {
     /// As shown to people and in statistics.
     fn name(&self) -> &'static str;
@@ -35,10 +38,28 @@ pub fn install_provider(provider: &'static dyn Provider) -> bool {
     INSTALLED.set(provider).is_ok()
 }
 
-/// Who computes on the NIST curves, as shown to people and in statistics.
+/// Who computes on the NIST curves, as shown to people and in statistics, where [`has_words`] does not.
 #[must_use]
 pub fn provider_name() -> &'static str {
     installed().map_or("rustcrypto", Provider::name)
+}
+
+/// Whether P-256 is computed in 64-bit words, by `chronoseal-ecdsa-lanes` in assembly, and not by the [`Provider`]: the processor has
+/// BMI2, ADX and AVX2, and nobody masked them.
+#[must_use]
+pub fn has_words() -> bool {
+    lanes::Engine::Mulx.is_available()
+}
+
+/// Who verifies and signs one by one, as shown to people and in statistics.
+#[must_use]
+pub fn one_by_one_by() -> String {
+    let provider = provider_name();
+    if has_words() {
+        format!("P-256 in 64-bit words, P-384 by {provider}")
+    } else {
+        format!("NIST curves by {provider}")
+    }
 }
 
 pub(super) fn installed() -> Option<&'static dyn Provider> {

@@ -1,11 +1,12 @@
 //! Private keys in memory.
 
+use chronoseal_ecdsa_lanes::{self as lanes, Signing};
 use p256::elliptic_curve::{CurveArithmetic, FieldBytes, NonZeroScalar, SecretKey, point::AffineCoordinates};
 use rand_core::CryptoRng;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::curve::with_curve;
-use super::provider::installed;
+use super::provider::{has_words, installed};
 use super::{AgreementKey, Curve, EcdsaSignature, KeyError, PublicPoint, SharedX, SigningKey};
 
 /// A private key in memory, wiped when dropped. Signs with the nonces of RFC 6979, so a digest has one signature.
@@ -68,6 +69,18 @@ impl SoftwareKey {
     }
 }
 
+/// Signs on P-256 with RFC 6979's nonce; the lengths were checked.
+fn sign_in_words(scalar: &[u8], digest: &[u8]) -> Result<EcdsaSignature, KeyError> {
+    let refused = || KeyError::InvalidScalar(Curve::NistP256);
+    let (secret, digest) = (scalar.try_into().map_err(|_| refused())?, digest.try_into().map_err(|_| refused())?);
+    let mut signature = [None];
+    let job = Signing { curve: lanes::Curve::NistP256, digest, secret, entropy: &[] };
+    lanes::Engine::Mulx.sign_batch(&[job], &mut signature);
+    let [signature] = signature;
+    let octets = signature.map(|both| [both.r, both.s]).ok_or_else(refused)?;
+    EcdsaSignature::from_octets(Curve::NistP256, octets.as_flattened())
+}
+
 fn non_zero_scalar<C: CurveArithmetic>(octets: &[u8]) -> NonZeroScalar<C> {
     let repr = FieldBytes::<C>::try_from(octets).expect("a scalar is as long as its curve makes it");
     NonZeroScalar::<C>::from_repr(repr).into_option().expect("checked when the key was made")
@@ -85,6 +98,9 @@ impl SigningKey for SoftwareKey {
     fn sign_digest(&mut self, digest: &[u8]) -> Result<EcdsaSignature, KeyError> {
         self.check_digest(digest)?;
         let curve = self.public.curve();
+        if curve == Curve::NistP256 && has_words() {
+            return sign_in_words(self.scalar(), digest);
+        }
         if let Some(provider) = installed().filter(|_| curve == Curve::NistP256) {
             return provider.sign_p256(self.scalar(), digest);
         }

@@ -166,11 +166,14 @@ impl<M: Message> Pipeline<M> {
     /// With nothing in it. Works out the lanes' tables, which takes some 20 ms the first time.
     #[must_use]
     pub fn new(mut config: PipelineConfig) -> Self {
-        if Engine::fastest() == Engine::Scalar {
-            // Nobody should wait for others that are verified one by one.
-            config.engine = Engine::Scalar;
+        if !Engine::available().contains(&config.engine) {
+            config.engine = Engine::fastest();
         }
-        if config.engine == Engine::Lanes {
+        if Engine::fastest() != Engine::Lanes {
+            // Nobody should wait for others that are verified one after the other.
+            config.wait_max_ns = 0;
+        }
+        if config.engine != Engine::Scalar {
             chronoseal_ecdsa_lanes::prepare(chronoseal_ecdsa_lanes::Curve::NistP256);
             chronoseal_ecdsa_lanes::prepare(chronoseal_ecdsa_lanes::Curve::BrainpoolP256r1);
         }
@@ -184,7 +187,7 @@ impl<M: Message> Pipeline<M> {
         Self { config, waiting, gate }
     }
 
-    /// What verifies batches: that of the configuration, or [`Engine::Scalar`] where the processor has no lanes.
+    /// What verifies batches: that of the configuration, or the fastest of a processor that lacks it.
     #[must_use]
     pub fn engine(&self) -> Engine {
         self.config.engine

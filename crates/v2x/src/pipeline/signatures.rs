@@ -5,18 +5,23 @@ use std::sync::Arc;
 use crate::crypto::{Curve, PublicPoint, VerifyingKey};
 use crate::types::{CurvePoint, PublicVerificationKey};
 use crate::verify::{Begun, JobKey, SignatureJob};
-use chronoseal_ecdsa_lanes::{self as lanes, CompressedPoint, Verification};
+use chronoseal_ecdsa_lanes::{self as lanes, CompressedPoint, KnownVerification, SignerTable, Verification};
 
 /// Most messages of a batch.
 pub(super) const MESSAGES_MAX: usize = 32;
+/// Most signatures in words that share their inversions: more gain little, and the last would wait for the first.
+const WORDS_MAX: usize = 8;
 /// Most signatures of a message: three certificates' and its own.
 pub(super) const JOBS_MAX: usize = 4;
 
 /// What verifies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Engine {
-    /// One at a time, by the [`Provider`](crate::crypto::Provider) that is installed, or by RustCrypto.
+    /// One at a time: P-256 in words where the processor lets it ([`has_words`](crate::crypto::has_words)), else by the
+    /// [`Provider`](crate::crypto::Provider) that is installed, or by RustCrypto.
     Scalar,
+    /// One after the other in 64-bit words, a few of which share their inversions; the other engine for curves that are not P-256.
+    Words,
     /// Eight lanes, where the processor has them, one signature over all of them or one in each; the other engine where it
     /// has not, and for other curves.
     Lanes,
@@ -28,16 +33,19 @@ impl Engine {
     pub fn fastest() -> Self {
         match lanes::engine() {
             lanes::Engine::Avx512Ifma => Self::Lanes,
-            lanes::Engine::Mulx | lanes::Engine::Scalar => Self::Scalar,
+            lanes::Engine::Mulx => Self::Words,
+            lanes::Engine::Scalar => Self::Scalar,
         }
     }
 
     /// Every engine this processor can run, the slowest first.
     #[must_use]
     pub fn available() -> &'static [Self] {
-        match Self::fastest() {
-            Self::Lanes => &[Self::Scalar, Self::Lanes],
-            Self::Scalar => &[Self::Scalar],
+        match (Self::fastest(), lanes::Engine::Mulx.is_available()) {
+            (Self::Lanes, true) => &[Self::Scalar, Self::Words, Self::Lanes],
+            (Self::Lanes, false) => &[Self::Scalar, Self::Lanes],
+            (Self::Words, _) => &[Self::Scalar, Self::Words],
+            (Self::Scalar, _) => &[Self::Scalar],
         }
     }
 
@@ -46,6 +54,7 @@ impl Engine {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Scalar => "one by one",
+            Self::Words => "64-bit words",
             Self::Lanes => "eight lanes",
         }
     }
@@ -55,6 +64,7 @@ impl Engine {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Scalar => "scalar",
+            Self::Words => "words",
             Self::Lanes => "lanes",
         }
     }
@@ -64,6 +74,7 @@ impl Engine {
     pub const fn batch_len(self) -> usize {
         match self {
             Self::Scalar => 1,
+            Self::Words => WORDS_MAX,
             Self::Lanes => MESSAGES_MAX,
         }
     }
@@ -74,15 +85,20 @@ pub(super) type Answers = [[bool; JOBS_MAX]; MESSAGES_MAX];
 type Ys = [[Option<[u8; 32]>; JOBS_MAX]; MESSAGES_MAX];
 
 /// Verifies the jobs of up to [`MESSAGES_MAX`] messages. Keys that were new and proved right are left in their jobs, ready,
-/// so that nobody has to decompress them again. Calls `pause` every few microseconds while the lanes are at work.
+/// so that nobody has to decompress them again. Calls `pause` every few microseconds while the lanes or the words are at work.
 pub(super) fn verify(begun: &mut [Option<Begun<'_>>], engine: Engine, pause: &mut dyn FnMut()) -> Answers {
     let mut answers = Answers::default();
-    if engine == Engine::Scalar {
+    let by = match engine {
+        Engine::Scalar => lanes::Engine::Scalar,
+        Engine::Words => lanes::Engine::Mulx,
+        Engine::Lanes => lanes::engine(),
+    };
+    if by == lanes::Engine::Scalar || is_one_for_words(begun) {
         one_by_one(begun, &mut answers);
         return answers;
     }
-    let ys = decompress(begun);
-    verify_on_lanes(begun, &ys, &mut answers, pause);
+    let ys = decompress(begun, by);
+    verify_together(begun, &ys, &mut answers, by, pause);
     for ((message, ys), answers) in begun.iter_mut().flatten().zip(&ys).zip(&answers) {
         for ((job, y), _) in message.jobs_mut().zip(ys).zip(answers).filter(|(_, is_right)| **is_right) {
             if let (Some((curve, point)), Some(y)) = (new_point(job), y)
@@ -106,6 +122,21 @@ fn one_by_one(begun: &mut [Option<Begun<'_>>], answers: &mut Answers) {
                 break;
             }
         }
+    }
+}
+
+/// Whether there is one signature only, and one takes less time in words than on all lanes.
+fn is_one_for_words(begun: &[Option<Begun<'_>>]) -> bool {
+    let mut jobs = begun.iter().flatten().flat_map(Begun::jobs);
+    let first = jobs.next().and_then(|job| on_lanes(job.curve()));
+    jobs.next().is_none() && first.is_some_and(|curve| lanes::engine_alone(curve) == lanes::Engine::Mulx)
+}
+
+/// Multiples of a job's key, of which the lanes make no use.
+fn table(job: &SignatureJob, by: lanes::Engine) -> Option<&SignerTable> {
+    match &job.key {
+        JobKey::Ready(key) if by == lanes::Engine::Mulx => key.table(),
+        JobKey::Ready(_) | JobKey::New(_) => None,
     }
 }
 
@@ -149,7 +180,7 @@ fn on_lanes(curve: Curve) -> Option<lanes::Curve> {
 }
 
 /// y of every new key that travelled compressed.
-fn decompress(begun: &[Option<Begun<'_>>]) -> Ys {
+fn decompress(begun: &[Option<Begun<'_>>], engine: lanes::Engine) -> Ys {
     let mut ys = [[None; JOBS_MAX]; MESSAGES_MAX];
     let mut new = begun.iter().flatten().enumerate().flat_map(|(message, one)| {
         one.jobs().enumerate().filter_map(move |(at, job)| match new_point(job)? {
@@ -170,7 +201,7 @@ fn decompress(begun: &[Option<Begun<'_>>]) -> Ys {
             return ys;
         }
         let mut found = [None; MESSAGES_MAX];
-        lanes::decompress_batch(&points[..count], &mut found[..count]);
+        engine.decompress_batch(&points[..count], &mut found[..count]);
         for ((message, at), y) in places[..count].iter().zip(found) {
             ys[*message][*at] = y;
         }
@@ -191,27 +222,73 @@ fn as_lanes_take_it<'a>(job: &'a SignatureJob, y: Option<&'a [u8; 32]>) -> Optio
     Some(Verification { curve, digest, r, s, public_x, public_y })
 }
 
-fn verify_on_lanes(begun: &[Option<Begun<'_>>], ys: &Ys, answers: &mut Answers, pause: &mut dyn FnMut()) {
+/// The same of a job whose key has a table.
+fn with_table<'a>(job: &'a SignatureJob, signer: &'a SignerTable) -> Option<KnownVerification<'a>> {
+    let digest = job.digest.as_bytes().try_into().ok()?;
+    let (r, s) = (job.signature.r().try_into().ok()?, job.signature.s().try_into().ok()?);
+    (job.curve() == Curve::NistP256).then_some(KnownVerification { digest, r, s, signer })
+}
+
+/// Most signatures of a batch.
+const ALL_MAX: usize = MESSAGES_MAX * JOBS_MAX;
+
+/// Jobs of several messages, and where their answers belong.
+struct Collected<J> {
+    jobs: [J; ALL_MAX],
+    places: [(usize, usize); ALL_MAX],
+    count: usize,
+}
+
+impl<J: Copy> Collected<J> {
+    /// With none in it; what fills the array is never looked at.
+    fn filled_with(job: J) -> Self {
+        Self { jobs: [job; ALL_MAX], places: [(0, 0); ALL_MAX], count: 0 }
+    }
+
+    fn push(&mut self, job: J, place: (usize, usize)) {
+        (self.jobs[self.count], self.places[self.count]) = (job, place);
+        self.count += 1;
+    }
+
+    fn answer(&self, answers: &mut Answers, verify: impl FnOnce(&[J], &mut [bool])) {
+        let mut found = [false; ALL_MAX];
+        verify(&self.jobs[..self.count], &mut found[..self.count]);
+        for ((message, at), is_right) in self.places[..self.count].iter().zip(found) {
+            answers[*message][*at] = is_right;
+        }
+    }
+}
+
+fn verify_together(
+    begun: &[Option<Begun<'_>>],
+    ys: &Ys,
+    answers: &mut Answers,
+    by: lanes::Engine,
+    pause: &mut dyn FnMut(),
+) {
     const ZERO: &[u8; 32] = &[0; 32];
     const NONE: Verification<'_> =
         Verification { curve: lanes::Curve::NistP256, digest: ZERO, r: ZERO, s: ZERO, public_x: ZERO, public_y: ZERO };
-    const ALL: usize = MESSAGES_MAX * JOBS_MAX;
-    let (mut jobs, mut places, mut count) = ([NONE; ALL], [(0, 0); ALL], 0);
+    let mut plain = Collected::filled_with(NONE);
+    let mut known = None::<Collected<KnownVerification<'_>>>;
     for (message, one) in begun.iter().flatten().enumerate() {
         for (at, job) in one.jobs().enumerate() {
-            match as_lanes_take_it(job, ys[message][at].as_ref()) {
-                Some(verification) => {
-                    (jobs[count], places[count]) = (verification, (message, at));
-                    count += 1;
-                }
+            if let Some(job) = table(job, by).and_then(|table| with_table(job, table)) {
+                known.get_or_insert_with(|| Collected::filled_with(job)).push(job, (message, at));
+            } else if let Some(job) = as_lanes_take_it(job, ys[message][at].as_ref()) {
+                plain.push(job, (message, at));
+            } else {
                 // Of a curve of 384 bits, or with a key that is no point.
-                None => answers[message][at] = job.verify(),
+                answers[message][at] = job.verify();
             }
         }
     }
-    let mut found = [false; ALL];
-    lanes::verify_batch_with_pauses(&jobs[..count], &mut found[..count], pause);
-    for ((message, at), is_right) in places[..count].iter().zip(found) {
-        answers[*message][*at] = is_right;
+    plain.answer(answers, |jobs, found| {
+        by.verify_batch_with_pauses(jobs, found, pause);
+    });
+    if let Some(known) = known {
+        known.answer(answers, |jobs, found| {
+            lanes::verify_known_batch_with_pauses(jobs, found, pause);
+        });
     }
 }

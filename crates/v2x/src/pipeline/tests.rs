@@ -11,7 +11,7 @@ fn lanes(wait_max_ns: u64) -> PipelineConfig {
 
 #[test]
 fn a_message_waits_for_a_batch_until_its_deadline_and_an_emergency_for_nothing() {
-    if Engine::fastest() == Engine::Scalar {
+    if Engine::fastest() != Engine::Lanes {
         return println!("skipped: this processor has no lanes");
     }
     let mut pipeline = Pipeline::new(lanes(200));

@@ -83,6 +83,10 @@ pub struct VerifierConfig {
     pub replays_max: usize,
     /// Take the memory for them at once, so that no message that comes takes any; else as they come, for who makes many receivers.
     pub are_replays_reserved: bool,
+    /// Whether multiples of each neighbour's key are kept from the second message on, 8 KB for each of `neighbours_max`, gone with the
+    /// neighbour: [`VerifyingKey::remember`](crate::crypto::VerifyingKey::remember). Off, because patents claim it in places (see the
+    /// README of `chronoseal-ecdsa-lanes`). Those of authorities' keys are always kept.
+    pub are_signer_tables_kept: bool,
     /// Whether a chain is refused while the newest revocation list of its root is overdue.
     pub is_overdue_crl_refused: bool,
     /// Whether a message is refused if its certificates' regions cannot be judged: a country without a map, regions of which
@@ -104,6 +108,7 @@ impl Default for VerifierConfig {
             neighbours_max: 1_000,
             replays_max: 32_768,
             are_replays_reserved: true,
+            are_signer_tables_kept: false,
             is_overdue_crl_refused: false,
             is_region_doubt_refused: false,
         }

@@ -276,7 +276,13 @@ impl Verifier {
             let signature = EcdsaSignature::from_signature(&signed.signature)
                 .map_err(|_| ResultCode::SpduParsingUnsupportedCriticalInformationField)?;
             let key = match &signer {
-                Signer::Known(station) => JobKey::Ready(Arc::clone(&station.key)),
+                // Its certificate was accepted with an earlier message: this is the second at least.
+                Signer::Known(station) => {
+                    if self.config.are_signer_tables_kept {
+                        station.key.remember();
+                    }
+                    JobKey::Ready(Arc::clone(&station.key))
+                }
                 Signer::New(_) => begun.new_key.take().ok_or(ResultCode::InconsistentInputParameters)?,
             };
             begun.push(SignatureJob { key, digest, signature, certificate: None });
@@ -452,6 +458,8 @@ impl Verifier {
                 _ => {
                     let issuer = self.trust.issuer_of(certificate)?;
                     check_link(issuer, certificate)?;
+                    // Whoever is trusted to certify has certified many.
+                    issuer.key().remember();
                     (issuer.hash(), JobKey::Ready(Arc::clone(issuer.key())))
                 }
             };
