@@ -126,9 +126,10 @@ impl Reader {
         }
         let frame = match words.next("`d` or `r`", to)? {
             "d" | "D" => {
-                let dlc = words.number("a data length code", 16, to)?;
-                let dlc = u8::try_from(dlc).ok().and_then(Dlc::new);
-                let dlc = dlc.ok_or_else(|| to.malformed(place, "a data length code of 0 to f", "more", HELP))?;
+                let written = words.number("a data length code", 16, to)?;
+                let dlc = u8::try_from(written).ok().and_then(Dlc::new);
+                let wrong = || to.malformed(place, "a data length code of 0 to f", format_args!("{written:x}"), HELP);
+                let dlc = dlc.ok_or_else(wrong)?;
                 let data = words.bytes(dlc.classical_len(), self.base, to)?;
                 CanFrame::new(id, FrameKind::Classical, dlc, &data)
             }

@@ -10,6 +10,7 @@ mod bench;
 mod built;
 mod ci;
 mod contradictions;
+mod corpus;
 mod docs;
 mod executables;
 mod finding;
@@ -45,6 +46,9 @@ usage: cargo xtask <task>
   contradictions N [--binary FILE] [--seed SEED] [--seconds LIMIT]
                        draws N scenarios and looks for one that holds on paper and fails in the simulator; shrinks what it
                        finds into target/contradictions
+  corpus DIR [--kept FILE] [--binary FILE]
+                       gives every file below DIR, checked-out repositories of others, to `chronoseal scenario from`: what is refused
+                       has to be on the kept list (docs/dev/corpus.tsv), and nothing may crash or take too much memory or time
   adapters [NAME…]     robot middleware over our links: what each adapter has to keep (default: all that are installed)
   socketcan [FOLDER]   the live CAN bus in user-mode Linux, whose kernel has CAN, against candump; FOLDER is where the
                        Debian packages user-mode-linux, busybox-static and can-utils are unpacked, if not installed
@@ -93,6 +97,7 @@ fn main() -> ExitCode {
         ["licences"] => licences::run(&root),
         ["bench", ref words @ ..] => bench::run(&root, words),
         ["contradictions", ref words @ ..] => contradictions::run(&root, words),
+        ["corpus", ref words @ ..] => corpus::run(&root, words),
         ["adapters", ref names @ ..] => adapters::run(&root, names),
         ["socketcan"] => socketcan::run(&root, Path::new("/")),
         ["socketcan", packages] => socketcan::run(&root, Path::new(packages)),

@@ -56,13 +56,12 @@ pub(crate) fn output_and_peak_memory(folder: &Path, words: &[&str]) -> Result<(S
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| cannot_start(words, &error))?;
-    let status = format!("/proc/{}/status", child.id());
     let mut stdout = child.stdout.take().expect("it is piped");
     // Somebody has to take what it prints, or it waits for that.
     let reader = std::thread::spawn(move || std::io::read_to_string(&mut stdout));
     let mut peak = 0;
     let ended = loop {
-        peak = peak.max(std::fs::read_to_string(&status).ok().as_deref().and_then(peak_memory).unwrap_or(0));
+        peak = peak.max(peak_memory_of(child.id()));
         match child.try_wait().map_err(|error| cannot_start(words, &error))? {
             Some(ended) => break ended,
             None => std::thread::sleep(std::time::Duration::from_millis(2)),
@@ -75,6 +74,11 @@ pub(crate) fn output_and_peak_memory(folder: &Path, words: &[&str]) -> Result<(S
         Ok(Ok(text)) => Ok((text, peak)),
         _ => Err(Failure::because(format!("`{}` printed something that is no UTF-8", words.join(" ")))),
     }
+}
+
+/// The most memory that a process had at once until now `[byte]`; 0 if it is not known.
+pub(crate) fn peak_memory_of(process: u32) -> u64 {
+    std::fs::read_to_string(format!("/proc/{process}/status")).ok().as_deref().and_then(peak_memory).unwrap_or(0)
 }
 
 /// From the `status` of a process `[byte]`.

@@ -101,6 +101,10 @@ impl Found {
                     continue;
                 };
                 let mut frame = frame(tree, pdus, element, Medium::Can { id, fd: fd(tree, triggering) });
+                if tree.is_version_3() && tree.text_of(element, "FRAME-LENGTH").is_none() {
+                    leave_out("frames were left out: their lengths are not in the file");
+                    continue;
+                }
                 if frame.len > CAN_LEN_MAX {
                     leave_out("frames were left out: they are longer than 64 bytes");
                     continue;
@@ -199,8 +203,11 @@ impl Found {
     }
 }
 
-/// The first variant of a cluster.
+/// The first variant of a cluster. In AUTOSAR 3 a cluster has none and stands for itself.
 fn conditional(tree: &Tree<'_>, cluster: Id, tag: &'static str, left_out: &mut LeftOut) -> Option<Id> {
+    if tree.is_version_3() {
+        return Some(cluster);
+    }
     let mut all = tree.below(cluster, tag);
     let first = all.next();
     let others = all.count();

@@ -1,5 +1,5 @@
-//! AUTOSAR system descriptions (ARXML, classic platform, schema r4.0): which buses and networks there are, what is sent on them,
-//! by whom, how often, and how it is secured.
+//! AUTOSAR system descriptions (ARXML, classic platform, schemas r4.0 and 3.x): which buses and networks there are, what is sent on
+//! them, by whom, how often, and how it is secured.
 //!
 //! Sources: AUTOSAR CP System Template (R4.2 and later) for the elements, SecOC's specification for Secured-I-PDUs. What is not
 //! in the file stays `None` or empty here; what is assumed for it is decided by whoever makes something of it.
@@ -173,7 +173,8 @@ pub enum ArxmlError {
     Root(String),
     /// Another schema.
     #[error(
-        "ARXML: the schema is `{0}`, and `http://autosar.org/schema/r4.0` is read; export it for AUTOSAR 4, or its buses as DBC"
+        "ARXML: the schema is `{0}`, and `http://autosar.org/schema/r4.0` and `http://autosar.org/3.…` are read; export it for AUTOSAR \
+         4, or its buses as DBC"
     )]
     Version(String),
     /// More than [`ELEMENTS_MAX`].
@@ -185,12 +186,13 @@ pub enum ArxmlError {
     /// More than [`ARXML_FRAMES_MAX`].
     #[error("ARXML: more than {ARXML_FRAMES_MAX} frames; cut it by clusters (an ECU extract)")]
     TooManyFrames,
-    /// Nothing is sent.
+    /// Nothing is sent; with what was left out, and how often.
     #[error(
-        "ARXML: there is no CAN or Ethernet cluster with a frame or PDU in it; give a system description or an ECU extract, \
-         with all files of it in one"
+        "ARXML: there is no CAN or Ethernet cluster with a frame or PDU in it{}; give a system description or an ECU extract, \
+         with all files of it in one",
+        shown(.0)
     )]
-    Empty,
+    Empty(BTreeMap<&'static str, usize>),
 }
 
 /// Reads a system description or an ECU extract, in one file.
@@ -213,9 +215,15 @@ pub fn read_arxml(bytes: &[u8]) -> Result<SystemDescription, ArxmlError> {
     let found = channels::Found::of(&tree, &stations, &mut left_out)?;
     let routes = routes::routes(&tree, &stations, &found, &mut left_out);
     if found.channels.iter().all(|channel| channel.frames.is_empty()) {
-        return Err(ArxmlError::Empty);
+        return Err(ArxmlError::Empty(left_out));
     }
     Ok(SystemDescription { nodes: stations.names, channels: found.channels, routes, left_out })
+}
+
+/// What was left out, behind a sentence.
+fn shown(left_out: &BTreeMap<&'static str, usize>) -> String {
+    let counts: Vec<String> = left_out.iter().map(|(what, count)| format!("{count} {what}")).collect();
+    if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) }
 }
 
 /// True for the first element of AUTOSAR's files, whatever the version.

@@ -67,7 +67,8 @@ impl<'t, 'a> Pdus<'t, 'a> {
         all.iter().filter_map(|pdu| self.stations.by_pdu(*pdu)).for_each(|of_pdu| ends.add(of_pdu));
         Pdu {
             name: tree.name(id).to_owned(),
-            len: within(tree.text_of(id, "LENGTH"), LEN_MAX).map(|len| len as usize),
+            // In AUTOSAR 3 some tools count bits here and some bytes.
+            len: within(tree.text_of(id, "LENGTH").filter(|_| !tree.is_version_3()), LEN_MAX).map(|len| len as usize),
             timing: timings.fold(Timing::Unknown, shortest),
             ends,
             secured: secured(tree, id),

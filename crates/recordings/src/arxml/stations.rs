@@ -63,7 +63,8 @@ impl Stations {
         let mut seen: BTreeSet<Id> = groups.iter().copied().collect();
         while let Some(group) = groups.pop() {
             let direction = tree.text_of(group, "COMMUNICATION-DIRECTION");
-            for pdu in tree.below(group, "I-SIGNAL-I-PDU-REF").filter_map(|pdu| tree.target(pdu)) {
+            let tag = if tree.is_version_3() { "I-PDU-REF" } else { "I-SIGNAL-I-PDU-REF" };
+            for pdu in tree.below(group, tag).filter_map(|pdu| tree.target(pdu)) {
                 self.add(pdu, place, direction);
             }
             let contained = tree.below(group, "CONTAINED-I-SIGNAL-I-PDU-GROUP-REF").filter_map(|it| tree.target(it));

@@ -52,6 +52,29 @@ const KEPT: &[&str] = &[
     "VALUE", "VLAN", "VLAN-IDENTIFIER", "XCP-PDU",
 ];
 
+/// What AUTOSAR 3 calls elements that stand for the same in AUTOSAR 4, in order.
+const OF_AUTOSAR_3: &[(&str, &str)] = &[
+    ("ASSOCIATED-I-PDU-GROUP-REF", "ASSOCIATED-COM-I-PDU-GROUP-REF"),
+    ("ASSOCIATED-I-PDU-GROUP-REFS", "ASSOCIATED-COM-I-PDU-GROUP-REFS"),
+    ("COMMUNICATION-CONNECTOR", "CAN-COMMUNICATION-CONNECTOR"),
+    ("COMMUNICATION-CONTROLLER", "CAN-COMMUNICATION-CONTROLLER"),
+    ("CONTAINED-I-PDU-GROUP-REF", "CONTAINED-I-SIGNAL-I-PDU-GROUP-REF"),
+    ("CONTAINED-I-PDU-GROUP-REFS", "CONTAINED-I-SIGNAL-I-PDU-GROUP-REFS"),
+    ("FRAME", "CAN-FRAME"),
+    ("FRAME-TRIGGERINGSS", "FRAME-TRIGGERINGS"),
+    ("I-PDU-GROUP", "I-SIGNAL-I-PDU-GROUP"),
+    ("I-PDU-REFS", "I-SIGNAL-I-PDUS"),
+    ("I-PDU-TIMINGS", "I-PDU-TIMING-SPECIFICATIONS"),
+    ("I-PDU-TRIGGERING", "PDU-TRIGGERING"),
+    ("I-PDU-TRIGGERINGS", "PDU-TRIGGERINGS"),
+    ("PHYSICAL-CHANNEL", "CAN-PHYSICAL-CHANNEL"),
+    ("REPEATING-TIME", "TIME-PERIOD"),
+    ("SIGNAL-I-PDU", "I-SIGNAL-I-PDU"),
+    ("SPEED", "BAUDRATE"),
+    ("SUB-PACKAGES", "AR-PACKAGES"),
+    ("TOP-LEVEL-PACKAGES", "AR-PACKAGES"),
+];
+
 /// An element of a [`Tree`], by its place in the file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Id(u32);
@@ -74,9 +97,16 @@ fn place_of(tag: &str) -> Option<u16> {
     KEPT.binary_search(&tag).ok().map(|place| place as u16)
 }
 
+/// The name that AUTOSAR 4 has for an element of AUTOSAR 3.
+fn renamed(tag: &str) -> &str {
+    OF_AUTOSAR_3.binary_search_by_key(&tag, |(old, _)| old).map_or(tag, |place| OF_AUTOSAR_3[place].1)
+}
+
 /// The kept elements of a file.
 pub(super) struct Tree<'a> {
     text: &'a str,
+    /// True for AUTOSAR 3, false for AUTOSAR 4.
+    is_version_3: bool,
     elements: Vec<Element>,
     /// By the named element around it and its own name.
     named: BTreeMap<(u32, &'a str), u32>,
@@ -86,7 +116,8 @@ pub(super) struct Tree<'a> {
 
 impl<'a> Tree<'a> {
     pub(super) fn read(text: &'a str) -> Result<Self, ArxmlError> {
-        let mut tree = Tree { text, elements: Vec::new(), named: BTreeMap::new(), labels: BTreeMap::new() };
+        let (elements, named, labels) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        let mut tree = Tree { text, is_version_3: false, elements, named, labels };
         tree.fill()?;
         tree.name_all();
         Ok(tree)
@@ -123,12 +154,14 @@ impl<'a> Tree<'a> {
                 _ => continue,
             };
             if open.is_empty() {
-                root(element)?;
+                self.is_version_3 = is_version_3(element)?;
             }
             if open.len() + skipped >= DEPTH_MAX {
                 return Err(syntax(format!("elements lie more than {DEPTH_MAX} deep in one another")));
             }
-            let tag = place_of(element.local_name().as_ref()).filter(|_| skipped == 0);
+            let name = element.local_name();
+            let name = if self.is_version_3 { renamed(name.as_ref()) } else { name.as_ref() };
+            let tag = place_of(name).filter(|_| skipped == 0);
             let Some(tag) = tag else {
                 skipped += usize::from(!is_empty);
                 continue;
@@ -196,6 +229,10 @@ impl<'a> Tree<'a> {
         let tag = place_of(tag);
         let ids = (0u32..).zip(&self.elements).filter(move |(_, element)| Some(element.tag) == tag);
         ids.map(|(id, _)| Id(id))
+    }
+
+    pub(super) fn is_version_3(&self) -> bool {
+        self.is_version_3
     }
 
     pub(super) fn tag(&self, id: Id) -> &'static str {
@@ -294,14 +331,15 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The first element, which says the version.
-fn root(element: &BytesStart<'_>) -> Result<(), ArxmlError> {
+/// Whether the first element is that of AUTOSAR 3; any other than that and AUTOSAR 4 is refused.
+fn is_version_3(element: &BytesStart<'_>) -> Result<bool, ArxmlError> {
     let name = element.local_name();
     if name.as_ref() != "AUTOSAR" {
         return Err(ArxmlError::Root(shortened(name.as_ref())));
     }
     match attribute(element, "xmlns") {
-        Some("http://autosar.org/schema/r4.0") => Ok(()),
+        Some("http://autosar.org/schema/r4.0") => Ok(false),
+        Some(version) if version.starts_with("http://autosar.org/3.") => Ok(true),
         other => Err(ArxmlError::Version(shortened(other.unwrap_or("none")))),
     }
 }
@@ -334,6 +372,8 @@ mod tests {
     #[test]
     fn elements_are_found_in_their_table() {
         assert!(KEPT.is_sorted(), "a search by halves needs the order");
+        assert!(OF_AUTOSAR_3.is_sorted(), "a search by halves needs the order");
+        assert!(OF_AUTOSAR_3.iter().all(|(old, new)| place_of(new).is_some() && renamed(old) == *new));
     }
 
     #[test]

@@ -41,8 +41,14 @@ fn words(line: &str) -> Option<Words<'_>> {
 
 /// True for a whole line of the console.
 pub(crate) fn is_console_line(line: &str) -> bool {
+    // A source text may quote a line of the console.
+    let is_interface =
+        |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':'));
     words(line).is_some_and(|words| {
-        hex_number(words.id).is_some() && matches!(words.id.len(), 3 | 8) && number(words.len, 10).is_some()
+        is_interface(words.interface)
+            && hex_number(words.id).is_some()
+            && matches!(words.id.len(), 3 | 8)
+            && number(words.len, 10).is_some()
     })
 }
 

@@ -99,6 +99,18 @@ pub const ENTRIES: &[Entry] = &[
     named("a SYM database of PEAK", TO_DBC, |it| {
         it.lines().next().is_some_and(|line| line.starts_with("FormatVersion="))
     }),
+    named(
+        "a log of Microchip's CAN BUS Analyzer",
+        "export it as CSV of SavvyCAN (GVRET) or as candump log with SavvyCAN",
+        |it| it.text().contains("Microchip Technology") && it.text().contains("CAN BUS Analyzer"),
+    ),
+    named("a trace of CARBUS Analyzer", "open it in SavvyCAN and save it as GVRET CSV or candump log", |it| {
+        it.lines().next().is_some_and(|line| line.starts_with("@ TEXT @"))
+    }),
+    named("a table of identifiers and bytes without times", "record with times: `candump -L can0`", |it| {
+        it.columns(&["ID", "Data Bytes"]) == 2
+    }),
+    named("a matrix of canmatrix as CSV", TO_DBC, |it| it.columns(&["ID", "Frame Name", "Cycle Time [ms]"]) == 3),
     read("a table of streams", Purpose::Import, is_stream_table),
     read("a table of routes", Purpose::Routes, |it| it.columns(&["message", "from", "to", "gateway"]) == 4),
     read("a network of tsnkit", Purpose::Network, |it| it.columns(&["link", "q_num", "rate"]) == 3),

@@ -1,5 +1,7 @@
 //! AUTOSAR system descriptions, against what cantools reads from its own sample; and a gateway, an Ethernet and damage.
 
+use std::collections::BTreeMap;
+
 use chronoseal_core::Duration;
 use chronoseal_recordings::arxml::{
     ArxmlError, ChannelKind, Frame, Medium, Route, Secured, SystemDescription, Timing, read_arxml,
@@ -124,8 +126,8 @@ fn files_that_are_none_are_refused_with_a_line() {
     let start = r#"<AUTOSAR xmlns="http://autosar.org/schema/r4.0">"#;
     assert_eq!(refused(b""), ArxmlError::CutOff { line: 1 });
     assert_eq!(refused(b"<html/>"), ArxmlError::Root("html".into()));
-    assert!(matches!(refused(b"<AUTOSAR xmlns='http://autosar.org/3.2.3'/>"), ArxmlError::Version(_)));
-    assert_eq!(refused(format!("{start}</AUTOSAR>").as_bytes()), ArxmlError::Empty);
+    assert!(matches!(refused(b"<AUTOSAR xmlns='http://autosar.org/2.1.4'/>"), ArxmlError::Version(_)));
+    assert_eq!(refused(format!("{start}</AUTOSAR>").as_bytes()), ArxmlError::Empty(BTreeMap::new()));
     assert_eq!(refused(b"\n\xff"), ArxmlError::NotText { line: 2 });
     assert!(matches!(refused(format!("{start}\n</ECU>").as_bytes()), ArxmlError::Syntax { line: 2, .. }));
     let deep = format!("{start}{}", "<A>".repeat(1_000));
@@ -133,7 +135,7 @@ fn files_that_are_none_are_refused_with_a_line() {
     // Elements of networks are limited, others are passed over.
     let many = |element: &str| format!("{start}<AR-PACKAGES>{}</AR-PACKAGES></AUTOSAR>", element.repeat(1_000_001));
     assert!(matches!(refused(many("<ELEMENTS/>").as_bytes()), ArxmlError::TooMany { line: 1 }));
-    assert_eq!(refused(many("<I-SIGNAL/>").as_bytes()), ArxmlError::Empty);
+    assert_eq!(refused(many("<I-SIGNAL/>").as_bytes()), ArxmlError::Empty(BTreeMap::new()));
     // A description that refers to itself ends.
     let circle = TWO_BUSES.replace("\"I-SIGNAL-I-PDU\">/Net/Brake<", "\"SECURED-I-PDU\">/Net/BrakeSecured<");
     assert!(circle != TWO_BUSES && read(circle).channels.len() == 3);
@@ -144,4 +146,48 @@ fn every_cut_of_a_description_is_refused() {
     for cut in (0..TWO_BUSES.trim_end().len()).step_by(17).filter(|cut| TWO_BUSES.is_char_boundary(*cut)) {
         assert!(read_arxml(&TWO_BUSES.as_bytes()[..cut]).is_err(), "cut at {cut}");
     }
+}
+
+/// As AUTOSAR 3.2 writes it, and canmatrix with it.
+const OF_AUTOSAR_3: &str = r#"<AUTOSAR xmlns="http://autosar.org/3.2.3"><TOP-LEVEL-PACKAGES>
+<AR-PACKAGE><SHORT-NAME>Net</SHORT-NAME><ELEMENTS>
+<CAN-CLUSTER><SHORT-NAME>Body</SHORT-NAME><PHYSICAL-CHANNELS><PHYSICAL-CHANNEL><SHORT-NAME>Ch</SHORT-NAME>
+<FRAME-TRIGGERINGSS>
+<CAN-FRAME-TRIGGERING><SHORT-NAME>t</SHORT-NAME><FRAME-REF DEST="FRAME">/Net/In/Doors</FRAME-REF>
+<CAN-ADDRESSING-MODE>EXTENDED</CAN-ADDRESSING-MODE><IDENTIFIER>291</IDENTIFIER></CAN-FRAME-TRIGGERING>
+<CAN-FRAME-TRIGGERING><SHORT-NAME>u</SHORT-NAME><FRAME-REF DEST="FRAME">/Net/In/Bare</FRAME-REF><IDENTIFIER>4</IDENTIFIER>
+</CAN-FRAME-TRIGGERING></FRAME-TRIGGERINGSS></PHYSICAL-CHANNEL></PHYSICAL-CHANNELS><SPEED>250000</SPEED></CAN-CLUSTER>
+<ECU-INSTANCE><SHORT-NAME>Door</SHORT-NAME><ASSOCIATED-I-PDU-GROUP-REFS>
+<ASSOCIATED-I-PDU-GROUP-REF DEST="I-PDU-GROUP">/Net/Tx</ASSOCIATED-I-PDU-GROUP-REF></ASSOCIATED-I-PDU-GROUP-REFS></ECU-INSTANCE>
+<I-PDU-GROUP><SHORT-NAME>Tx</SHORT-NAME><COMMUNICATION-DIRECTION>OUT</COMMUNICATION-DIRECTION><I-PDU-REFS>
+<I-PDU-REF DEST="SIGNAL-I-PDU">/Net/In/P</I-PDU-REF></I-PDU-REFS></I-PDU-GROUP></ELEMENTS>
+<SUB-PACKAGES><AR-PACKAGE><SHORT-NAME>In</SHORT-NAME><ELEMENTS>
+<FRAME><SHORT-NAME>Doors</SHORT-NAME><FRAME-LENGTH>6</FRAME-LENGTH><PDU-TO-FRAME-MAPPINGS><PDU-TO-FRAME-MAPPING>
+<SHORT-NAME>m</SHORT-NAME><PDU-REF DEST="SIGNAL-I-PDU">/Net/In/P</PDU-REF></PDU-TO-FRAME-MAPPING></PDU-TO-FRAME-MAPPINGS></FRAME>
+<FRAME><SHORT-NAME>Bare</SHORT-NAME></FRAME>
+<SIGNAL-I-PDU><SHORT-NAME>P</SHORT-NAME><I-PDU-TIMING-SPECIFICATION><CYCLIC-TIMING/></I-PDU-TIMING-SPECIFICATION>
+<LENGTH>48</LENGTH></SIGNAL-I-PDU></ELEMENTS></AR-PACKAGE></SUB-PACKAGES></AR-PACKAGE></TOP-LEVEL-PACKAGES></AUTOSAR>"#;
+
+#[test]
+fn a_description_of_autosar_3_is_read_by_its_own_names() {
+    let found = read(OF_AUTOSAR_3);
+    let [channel] = &found.channels[..] else { panic!("{} channels", found.channels.len()) };
+    assert_eq!(channel.kind, ChannelKind::Can { bit_rate: Some(250_000), data_bit_rate: None });
+    let [doors] = &channel.frames[..] else { panic!("{:?}", channel.frames) };
+    assert_eq!(doors.medium, Medium::Can { id: CanId::extended(291).unwrap(), fd: None });
+    assert_eq!((doors.len, names(&found, &doors.senders)), (6, vec!["Door".to_owned()]), "48 of its PDU are bits");
+    let left_out: Vec<_> = found.left_out.into_iter().collect();
+    assert_eq!(left_out, [("frames were left out: their lengths are not in the file", 1)]);
+    // The names of version 3 mean nothing in version 4, and other versions are refused.
+    let as_4 = OF_AUTOSAR_3.replace("http://autosar.org/3.2.3", "http://autosar.org/schema/r4.0");
+    assert!(matches!(read_arxml(as_4.as_bytes()), Err(ArxmlError::Empty(_))));
+    let as_2 = OF_AUTOSAR_3.replace("http://autosar.org/3.2.3", "http://autosar.org/2.1.4");
+    assert!(matches!(read_arxml(as_2.as_bytes()), Err(ArxmlError::Version(_))));
+}
+
+#[test]
+fn a_description_of_which_nothing_is_left_says_what_was_left_out() {
+    let dangling = OF_AUTOSAR_3.replace("/Net/In/Doors", "/Net/In/Door").replace("/Net/In/Bare", "/Nowhere");
+    let error = read_arxml(dangling.as_bytes()).expect_err("nothing is left").to_string();
+    assert!(error.contains("2 frames were left out: what their triggerings refer to is not in the file"), "{error}");
 }

@@ -48,6 +48,13 @@ const SEEN: &[(&str, &[u8])] = &[
     ("a configuration of OMNeT++", b"[General]\nnetwork = TsnNetwork\n"),
     ("a LIN description (LDF)", b"LIN_description_file;\nLIN_protocol_version = \"2.1\";\n"),
     ("a SYM database of PEAK", b"FormatVersion=6.0 // Do not edit this line!\n"),
+    (
+        "a log of Microchip's CAN BUS Analyzer",
+        b"//---------------------------------\nMicrochip Technology Inc.\nCAN BUS Analyzer\n",
+    ),
+    ("a trace of CARBUS Analyzer", b"@ TEXT @ 2 @ 64 @ 0 @ 55 @ 10078 @\n"),
+    ("a table of identifiers and bytes without times", b"ID,Data Bytes\n0x21A,FE 36\n"),
+    ("a matrix of canmatrix as CSV", b"ID,Frame Name,Cycle Time [ms],Launch Type\n"),
     ("a table of streams", STREAMS.as_bytes()),
     ("a table of streams", b"# mine\nname;from;too;period;frame\n"),
     ("a table of routes", b"message,from,to,gateway\nA,front,rear,zone\n"),

@@ -78,15 +78,55 @@ fn reads_the_figures_cantools_reads() {
 #[test]
 fn an_error_names_its_line() {
     let refused = |bytes: String| read_dbc(bytes.as_bytes()).expect_err("an error is in it");
-    let error = refused(SMALL.replace("0|16@1+", "0|16@7+"));
-    assert!(matches!(error, DatabaseError::Syntax { line: 6, .. }), "{error}");
-    assert!(error.to_string().contains("line 6"), "{error}");
-    let error = refused(SMALL.replace("BO_ 257 Camera", "BO_ 256 Camera"));
-    assert!(matches!(&error, DatabaseError::SameIdentifier { line: 11, other, .. } if other == "Speed"), "{error}");
+    let error = refused(SMALL.replace("BU_: Engine", "BU_: \"Engine\""));
+    assert!(matches!(error, DatabaseError::Syntax { line: 3, .. }), "{error}");
+    assert!(error.to_string().contains("line 3"), "{error}");
     let error = refused("VERSION \"\"\n\nBU_: A\n".into());
     assert_eq!(error, DatabaseError::Empty);
-    let cut = refused(SMALL[..SMALL.find("[0|655").unwrap() + 5].into());
-    assert!(matches!(cut, DatabaseError::Syntax { line: 6, .. }), "{cut}");
+    // Nothing else is left of it.
+    let cut = refused(SMALL[..SMALL.find("BO_ 256").unwrap() + 15].into());
+    assert!(matches!(cut, DatabaseError::Syntax { line: 5, .. }), "{cut}");
+    let many = "BA_ \"A\" nothing;\n".repeat(21);
+    let error = refused(SMALL.replace("BA_DEF_ BO_", &format!("{many}BA_DEF_ BO_")));
+    assert!(matches!(error, DatabaseError::Syntax { line: 17, .. }), "{error}");
+}
+
+/// The faults of what `SMALL` becomes, and the names of the messages left.
+fn left(text: &str) -> (Vec<String>, Vec<String>) {
+    let database = good(text.as_bytes());
+    let names = database.messages.into_iter().map(|message| message.name).collect();
+    (database.faults.iter().map(ToString::to_string).collect(), names)
+}
+
+#[test]
+fn what_cannot_be_read_costs_itself_and_nothing_else() {
+    let all = ["Speed", "Lights", "Camera", "Position"];
+    for (from, to, line, names) in [
+        ("0|16@1+", "0|16@7+", 6, &all[..]),
+        ("BO_ 257 Camera: 48 Gateway", "BO_ 257 Camera 48 Gateway", 11, &["Speed", "Lights", "Position"]),
+        ("BO_ 2566844926 Lights: 3", "BO_ 2566844926 Lights 3", 8, &["Speed", "Camera", "Position"]),
+        // As canmatrix writes it.
+        ("BA_DEF_DEF_ ", "BA_DEF_ BO_ \"GenMsgSendType\" ENU;\nBA_DEF_DEF_ ", 18, &all),
+        (
+            "BA_DEF_DEF_ ",
+            "BA_DEF_ BO_ \"Sendable\" BOOL False True;\nBA_ \"Sendable\" BO_ 256 False;\nBA_ \"Sendable\" BO_ 257 True;\nBA_DEF_DEF_ ",
+            18,
+            &all,
+        ),
+        ("BA_DEF_DEF_ ", "CM_ BO_ 256 said \"over\nlines; and more\";\nBA_DEF_DEF_ ", 18, &all),
+        ("BO_ 257 Camera", "BO_ 256 Camera", 11, &["Speed", "Lights", "Position"]),
+    ] {
+        let text = SMALL.replacen(from, to, 1);
+        let (faults, found) = left(&text);
+        assert_eq!(found, names, "{to}: {faults:?}");
+        assert!(matches!(&faults[..], [fault] if fault.contains(&format!("line {line}:"))), "{to}: {faults:?}");
+    }
+    // What stands behind it still holds.
+    let text = SMALL.replacen("BA_DEF_DEF_ ", "BA_ \"GenMsgCycleTime\" BO_ 256 x;\nBA_DEF_DEF_ ", 1);
+    assert_eq!(good(text.as_bytes()).messages[0].cycle_time, Some(Duration::from_ms(20)));
+    // A quote that is never closed takes nothing with it.
+    let open = SMALL.replacen("BA_DEF_DEF_ ", "CM_ \"open;\nBA_DEF_DEF_ ", 1) + &"\n".repeat(300);
+    assert!(matches!(read_dbc(open.as_bytes()), Err(DatabaseError::Syntax { .. })));
 }
 
 #[test]

@@ -119,11 +119,23 @@ fn a_database_becomes_messages_with_senders_and_cycle_times() {
 
 #[test]
 fn a_database_with_errors_is_refused_with_its_line() {
-    let problems = from_database("x.dbc", DBC.replace("8 Engine", "Engine").as_bytes()).expect_err("no length");
+    let problems = from_database("x.dbc", DBC.replace("BU_: ", "BU_: \"\" ").as_bytes()).expect_err("no name");
     assert_eq!(problems.list()[0].code, Code::ImportDatabase);
-    assert!(problems.list()[0].message.contains("line 5"), "{}", problems.render());
-    let problems = from_database("x.dbc", DBC.replace("BO_ 257 ", "BO_ 256 ").as_bytes()).expect_err("twice");
-    assert!(problems.list()[0].message.contains("Speed has already"), "{}", problems.render());
+    assert!(problems.list()[0].message.contains("line "), "{}", problems.render());
+}
+
+#[test]
+fn what_of_a_database_is_wrong_is_left_out_with_a_warning() {
+    for (from, to, wrong, names) in [
+        ("8 Engine", "Engine", "line 5: this cannot be read", ["Lights", "Camera"]),
+        ("BO_ 257 ", "BO_ 256 ", "Speed has already", ["Speed", "Lights"]),
+    ] {
+        let text = imported("x.dbc", DBC.replace(from, to).as_bytes());
+        let said: Vec<_> = warnings(&text).collect();
+        let [said] = said[..] else { panic!("{text}") };
+        assert!(said.contains(wrong) && said.ends_with("what stands there is left out."), "{said}");
+        assert!(plan(&text).streams.iter().map(|stream| &stream.name[..]).eq(names), "{text}");
+    }
 }
 
 #[test]

@@ -68,7 +68,7 @@ pub fn from_database(source_name: &str, bytes: &[u8]) -> Result<String, Problems
                 .into(),
         );
     }
-    about.extend(misnumbered(&database).map(|warning| format!("{WARNING}{warning}.")));
+    about.extend(faults(&database).map(|warning| format!("{WARNING}{warning}.")));
     if !slow.is_empty() {
         about.push(format!("{} messages were left out: their frames are more than 10 s apart.", slow.len()));
     }
@@ -84,9 +84,10 @@ pub(super) fn fail(source_name: &str, message: String, help: &str) -> Problems {
     Problems::one(source_name, "", Problem::new(Code::ImportDatabase, message).help(help))
 }
 
-/// What to tell of messages that are left out because their number is no identifier.
-pub(super) fn misnumbered(database: &Database) -> impl Iterator<Item = String> {
-    database.misnumbered.iter().map(ToString::to_string)
+/// What to say of messages that are left out because their number is no identifier, and of what else is wrong in the file.
+pub(super) fn faults(database: &Database) -> impl Iterator<Item = String> {
+    let faults = database.faults.iter().map(|fault| format!("{fault}; what stands there is left out"));
+    database.misnumbered.iter().map(ToString::to_string).chain(faults)
 }
 
 /// A database with no more messages than a bus has.

@@ -92,7 +92,7 @@ fn buses(databases: &[Database<'_>]) -> Result<Vec<Bus>, Problems> {
         let read = database::read(source_name, &bytes)?;
         let nodes = read.nodes.iter().filter_map(|node| node_name(node)).collect();
         let mut warnings: Vec<String> =
-            database::misnumbered(&read).map(|warning| format!("{source_name}, {warning}")).collect();
+            database::faults(&read).map(|warning| format!("{source_name}, {warning}")).collect();
         if !read.transported.is_empty() {
             warnings.push(format!(
                 "{source_name}: {} messages are left out, for they are longer than 8B and go by the transport protocol of \

@@ -3,8 +3,11 @@
 //! Parsed by the crate `can-dbc`. Beyond it, this reader holds identifiers and lengths against what frames have, and tells
 //! the line.
 
+mod mend;
+mod numbers;
+
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use can_dbc::{AttributeDefinition, AttributeValue, AttributeValueType, Dbc, DbcError, Message, MessageId};
@@ -13,6 +16,9 @@ use chronoseal_wire::can::{CanId, Dlc};
 
 use crate::collector::shortened;
 use crate::text::can_id;
+
+use mend::without_statement;
+use numbers::{Numbers, numbers};
 
 /// Bytes of a database that are read.
 pub const DATABASE_LEN_MAX: usize = 16_000_000;
@@ -40,6 +46,8 @@ pub struct Database {
     pub transported: Vec<DatabaseMessage>,
     /// Messages whose number is no identifier, and which are left out therefore.
     pub misnumbered: Vec<Misnumbered>,
+    /// What else is wrong in it. Each costs the statement, signal or message that it names, and nothing else.
+    pub faults: Vec<DatabaseError>,
 }
 
 /// A message whose number is no identifier.
@@ -201,9 +209,7 @@ pub fn read_dbc(bytes: &[u8]) -> Result<Database, DatabaseError> {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => can_dbc::decode_cp1252(bytes).unwrap_or_else(|| String::from_utf8_lossy(bytes)),
     };
-    // The parser keeps 16 bits of a number without the flag for 29: they are looked at before it does.
-    let Numbers { lines, misnumbered, text } = numbers(&text);
-    let dbc = Dbc::try_from(&*text).map_err(|error| malformed(&error))?;
+    let (dbc, lines, misnumbered, mut faults) = parsed(text)?;
 
     let mut first: BTreeMap<CanId, &str> = BTreeMap::new();
     let mut database = Database {
@@ -212,6 +218,7 @@ pub fn read_dbc(bytes: &[u8]) -> Result<Database, DatabaseError> {
         left_out: Vec::new(),
         transported: Vec::new(),
         misnumbered: Vec::new(),
+        faults: Vec::new(),
     };
     let is_j1939_network = is_j1939_network(&dbc);
     for (index, message) in dbc.messages.iter().enumerate() {
@@ -229,10 +236,12 @@ pub fn read_dbc(bytes: &[u8]) -> Result<Database, DatabaseError> {
             database.misnumbered.push(Misnumbered { line, name: message.name.clone(), raw });
             continue;
         };
-        if let Some(other) = first.insert(id, &message.name) {
-            let (name, other) = (message.name.clone(), other.to_owned());
-            return Err(DatabaseError::SameIdentifier { line, name, id, other });
+        if let Some(other) = first.get(&id) {
+            let (name, other) = (message.name.clone(), (*other).to_owned());
+            faults.push(DatabaseError::SameIdentifier { line, name, id, other });
+            continue;
         }
+        first.insert(id, &message.name);
         let is_transported = message.size > 8 && id.is_extended() && is_j1939(&dbc, message.id, is_j1939_network);
         let fits =
             |len: &usize| if is_transported { *len <= TRANSPORTED_LEN_MAX } else { Dlc::holding(*len).is_some() };
@@ -258,9 +267,35 @@ pub fn read_dbc(bytes: &[u8]) -> Result<Database, DatabaseError> {
         });
     }
     if database.messages.is_empty() && database.transported.is_empty() && database.left_out.is_empty() {
-        return Err(database.misnumbered.into_iter().next().map_or(DatabaseError::Empty, DatabaseError::Identifier));
+        let misnumbered = database.misnumbered.into_iter().next().map(DatabaseError::Identifier);
+        return Err(misnumbered.or(faults.into_iter().next()).unwrap_or(DatabaseError::Empty));
     }
+    database.faults = faults;
     Ok(database)
+}
+
+/// Statements that are left out because the parser cannot read them, at most: a file with more of them is no database.
+const FAULTS_MAX: usize = 20;
+
+/// The parsed database without the statements that cannot be read, the line of each message, the numbers that are no identifiers
+/// with what stands in for them, and what is wrong with the statements.
+type Parsed = (Dbc, Vec<u64>, BTreeMap<u64, u64>, Vec<DatabaseError>);
+
+fn parsed(mut text: Cow<'_, str>) -> Result<Parsed, DatabaseError> {
+    let mut faults = Vec::new();
+    loop {
+        // The parser keeps 16 bits of a number without the flag for 29: they are looked at before it does.
+        let Numbers { lines, misnumbered, text: renumbered } = numbers(&text);
+        let fault = match Dbc::try_from(&*renumbered) {
+            Ok(dbc) => return Ok((dbc, lines, misnumbered, faults)),
+            Err(error) => malformed(&error),
+        };
+        let DatabaseError::Syntax { line, .. } = fault else { return Err(fault) };
+        let mended = (faults.len() < FAULTS_MAX).then(|| without_statement(&text, line)).flatten();
+        let Some(mended) = mended else { return Err(faults.into_iter().next().unwrap_or(fault)) };
+        faults.push(fault);
+        text = Cow::Owned(mended);
+    }
 }
 
 fn receivers(message: &Message) -> Vec<String> {
@@ -271,78 +306,6 @@ fn receivers(message: &Message) -> Vec<String> {
         }
     }
     receivers
-}
-
-/// What a database says of its messages' numbers.
-struct Numbers<'a> {
-    /// The line of each message, in order.
-    lines: Vec<u64>,
-    /// Numbers that are no identifier, and for each an identifier that nothing else has and that stands in for it.
-    misnumbered: BTreeMap<u64, u64>,
-    /// The text with those in their places.
-    text: Cow<'a, str>,
-}
-
-/// Words after which a message's number comes.
-const BEFORE_NUMBER: [&str; 9] =
-    ["BO_", "SG_", "VAL_", "BO_TX_BU_", "SIG_GROUP_", "SIG_VALTYPE_", "SG_MUL_VAL_", "SIG_TYPE_REF_", "SGTYPE_VAL_"];
-
-/// Finds the numbers of all messages, and takes those that are no identifier out of the parser's way: it would keep some of
-/// their bits, and so give what is said of such a message to another.
-fn numbers(text: &str) -> Numbers<'_> {
-    let mut lines = Vec::new();
-    let mut known = BTreeSet::new();
-    let mut bad = BTreeSet::new();
-    for (line, number) in text.lines().zip(1..) {
-        let Some(raw) = line.trim_start().strip_prefix("BO_ ") else { continue };
-        let digits = raw.trim_start();
-        let digits = &digits[..digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len())];
-        if digits.is_empty() {
-            continue;
-        }
-        lines.push(number);
-        let raw = digits.parse::<u64>().unwrap_or(u64::MAX);
-        // 0xC0000000 is the message of independent signals.
-        let is_id = raw <= 0x7ff || (EXTENDED_FLAG..EXTENDED_FLAG | 0x6000_0000).contains(&raw);
-        let _ = if is_id { known.insert(raw) } else { bad.insert(raw) };
-    }
-    let mut free = (EXTENDED_FLAG..EXTENDED_FLAG | 0x2000_0000).rev().filter(|raw| !known.contains(raw));
-    let misnumbered: BTreeMap<u64, u64> = bad.into_iter().filter_map(|raw| Some((raw, free.next()?))).collect();
-    let text = if misnumbered.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(renumbered(text, &misnumbered)) };
-    Numbers { lines, misnumbered, text }
-}
-
-/// The text with other numbers of messages. What is in quotes stays as it is.
-fn renumbered(text: &str, numbers: &BTreeMap<u64, u64>) -> String {
-    let mut out = String::with_capacity(text.len());
-    // A quote ends a word, and what is between two is no place for a number.
-    for (index, part) in text.split('"').enumerate() {
-        if index > 0 {
-            out.push('"');
-        }
-        if index % 2 == 1 {
-            out.push_str(part);
-            continue;
-        }
-        let mut before = "";
-        for word in part.split_inclusive(char::is_whitespace) {
-            let plain = word.trim_end();
-            let digits = &plain[..plain.find(|c: char| !c.is_ascii_digit()).unwrap_or(plain.len())];
-            let stands_in =
-                digits.parse().ok().or((!digits.is_empty()).then_some(u64::MAX)).and_then(|raw| numbers.get(&raw));
-            match stands_in.filter(|_| BEFORE_NUMBER.contains(&before)) {
-                Some(number) => {
-                    out.push_str(&number.to_string());
-                    out.push_str(&word[digits.len()..]);
-                }
-                None => out.push_str(word),
-            }
-            if !plain.is_empty() {
-                before = plain;
-            }
-        }
-    }
-    out
 }
 
 /// Milliseconds of `GenMsgCycleTime`, own or default.
