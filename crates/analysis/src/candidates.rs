@@ -10,6 +10,7 @@
 //! nobody reading them is assumed.
 
 use chronoseal_core::Duration;
+use chronoseal_frameauth::{Profile, secoc};
 use chronoseal_plan::{
     Access, Can, Ethernet, EthernetStream, HopPlan, Plan, ProtectionKind, ProtectionPlan, StreamClass, StreamPlan,
 };
@@ -148,6 +149,37 @@ pub fn forgery(plan: &Plan, protection: &ProtectionPlan) -> (ForgeryTime, Forger
     let guesses = 2f64.powi(tag_bits - 1);
     let time = |rate: f64| ForgeryTime::of(guesses / rate);
     (time(rates.iter().copied().fold(0.0, f64::max)), time(rates.iter().sum()))
+}
+
+/// A tag below this is spoken of `[bit]`: NIST SP 800-107 (5.3.3) allows none shorter of an HMAC.
+const TAG_BITS_SHORT: u16 = 32;
+
+/// A protection in use whose tag is short.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ShortTag<'p> {
+    /// Its name.
+    pub protection: &'p str,
+    /// Its tag `[bit]`.
+    pub bits: u16,
+    /// How long a forger needs for the stream that is easiest to guess.
+    pub forgery: ForgeryTime,
+}
+
+/// The protections of streams whose tags have fewer than 32 bits. Those of AUTOSAR's profiles, 24 and 28 bits, are its own choice, and are
+/// not among them.
+pub fn short_tags(plan: &Plan) -> Vec<ShortTag<'_>> {
+    let is_used = |protection: &ProtectionPlan| {
+        let is_under =
+            |stream: &StreamPlan| stream.hops.iter().any(|hop| plan.protection_on(stream, hop).name == protection.name);
+        plan.streams.iter().any(is_under)
+    };
+    let is_short = |profile: &&Profile| profile.tag_bits() < TAG_BITS_SHORT && secoc::name(profile) == secoc::CUSTOM;
+    let used = plan.protections.iter().filter(|protection| is_used(protection));
+    used.filter_map(|protection| {
+        let bits = protection.profile().filter(is_short)?.tag_bits();
+        Some(ShortTag { protection: &protection.name, bits, forgery: forgery(plan, protection).0 })
+    })
+    .collect()
 }
 
 /// The distance of two guesses on a hop; `None` where nothing is known of it.

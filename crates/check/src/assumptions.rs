@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use chronoseal_analysis::candidates::{ShortTag, short_tags};
 use chronoseal_core::NodeId;
 use chronoseal_plan::{Ethernet, HopPlan, Plan, ProtectionKind, SegmentId, StreamPlan, Sync};
 
@@ -19,6 +20,7 @@ pub(crate) fn of(plan: &Plan) -> Vec<String> {
             "No platform says what a tag costs on {names}: it is made and checked there in no time. Give them a `platform`."
         ));
     }
+    sentences.extend(tags(plan));
     let open: BTreeSet<(usize, &str)> =
         plan.streams.iter().enumerate().flat_map(|(at, stream)| bare(plan, at, stream)).collect();
     if !open.is_empty() {
@@ -42,6 +44,30 @@ pub(crate) fn unbounded_clocks(plan: &Plan) -> Vec<SegmentId> {
     let follows =
         |segment: &SegmentId| Ethernet::of(plan, *segment).is_some_and(|view| view.segment.sync == Sync::Gptp);
     plan.segment_ids().filter(follows).collect()
+}
+
+/// What short tags are worth.
+fn tags(plan: &Plan) -> Option<String> {
+    let said = |short: ShortTag<'_>| {
+        let after = match short.forgery.expected_s {
+            Some(_) => format!(", on average after {} of guessing as fast as frames can come", short.forgery.text),
+            None => String::new(),
+        };
+        format!(
+            "`{}` has {} bits, so one guess in {} is accepted{after}",
+            short.protection,
+            short.bits,
+            1u64 << short.bits
+        )
+    };
+    let short: Vec<String> = short_tags(plan).into_iter().map(said).collect();
+    (!short.is_empty()).then(|| {
+        format!(
+            "Authenticators are short: {}. NIST SP 800-38B (A.2) asks for 64 bits unless the number of guesses is limited, and nothing limits \
+             it here.",
+            short.join("; ")
+        )
+    })
 }
 
 /// Who makes or checks tags of a stream at no price.

@@ -19,7 +19,7 @@ const PDUS: usize = 4096;
 
 fn secoc(criterion: &mut Criterion) {
     let key = Key128::from_array(std::array::from_fn(|i| i as u8));
-    let profile_1 = secoc::profile_1(FreshnessFormat::Counter { len: 4 }).unwrap();
+    let profile_1 = secoc::profile_1(FreshnessFormat::Counter { bits: 32 }).unwrap();
     for (name, profile) in [("secoc-profile-1", profile_1), ("secoc-profile-3", secoc::profile_3())] {
         let mut group = criterion.benchmark_group(name);
         for pdu_len in [8usize, 64] {

@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut random = Random(1);
     for index in 0..3000 {
         let (name, profile) = match index % 3 {
-            0 => ("profile-1", secoc::profile_1(FreshnessFormat::Counter { len: 1 + random.below(8) as u8 })?),
+            0 => ("profile-1", secoc::profile_1(FreshnessFormat::Counter { bits: 8 + random.below(8) as u8 })?),
             1 => ("profile-2", secoc::profile_2()),
             _ => ("profile-3", secoc::profile_3()),
         };

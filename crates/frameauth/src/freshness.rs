@@ -4,11 +4,12 @@ use core::fmt;
 
 use crate::{
     ProfileError, TripResetLayout,
+    bits::padding_bits,
     trip_reset::{RESET_FLAG_BITS, mask},
 };
 
 /// The most of a [`Freshness::Rising`] or [`Freshness::TripReset`] value that may be sent `[bit]`.
-pub const SENT_BITS_MAX: u8 = 32;
+pub const SENT_BITS_MAX: u8 = 63;
 
 /// How the receiver learns the freshness value a PDU was sealed with.
 ///
@@ -29,11 +30,11 @@ pub enum Freshness {
     },
     /// Nothing is sent: sender and receiver both take the number of the cycle from their synchronised clocks.
     CycleCounter,
-    /// A count of PDUs of `len` bytes, of which the low bits are sent. The receiver completes them to a value above the
+    /// A count of PDUs of `bits` bits, of which the low ones are sent. The receiver completes them to a value above the
     /// last one accepted and takes nothing else. AUTOSAR's single freshness counter.
     Rising {
-        /// Length of the count in the input of the tag, 1..=8 `[byte]`.
-        len: u8,
+        /// Width of the count, 1..=64; in the input of the tag zeros behind it fill up the last byte `[bit]`.
+        bits: u8,
         /// How much of it is sent, 0..=[`SENT_BITS_MAX`] and no more than there is `[bit]`.
         sent_bits: u8,
     },
@@ -63,7 +64,7 @@ impl Freshness {
         match self {
             Self::None => 0,
             Self::Full | Self::Truncated { .. } | Self::CycleCounter => 8,
-            Self::Rising { len, .. } => len as usize,
+            Self::Rising { bits, .. } => bits.div_ceil(8) as usize,
             Self::TripReset { layout, .. } => layout.complete_len(),
         }
     }
@@ -109,7 +110,7 @@ impl Freshness {
     pub(crate) const fn count_max(self) -> u64 {
         match self {
             Self::None | Self::Full | Self::Truncated { .. } | Self::CycleCounter => u64::MAX,
-            Self::Rising { len, .. } => u64::MAX >> (64 - 8 * len as u32),
+            Self::Rising { bits, .. } => u64::MAX >> (64 - bits as u32),
             Self::TripReset { layout, .. } => mask(layout.message_bits),
         }
     }
@@ -118,6 +119,7 @@ impl Freshness {
     pub(crate) const fn aligned(self, value: u64) -> [u8; 8] {
         match self {
             Self::TripReset { layout, .. } => (value << layout.padding_bits()).to_be_bytes(),
+            Self::Rising { bits, .. } => (value << padding_bits(0, bits as u32)).to_be_bytes(),
             _ => value.to_be_bytes(),
         }
     }
@@ -127,8 +129,8 @@ impl Freshness {
             Self::None | Self::Full | Self::CycleCounter => return Ok(()),
             Self::Truncated { bits: 1..=63 } => return Ok(()),
             Self::Truncated { bits } => return Err(ProfileError::TruncatedBits { found: bits }),
-            Self::Rising { len: len @ (0 | 9..), .. } => return Err(ProfileError::CounterLen { found: len }),
-            Self::Rising { len, sent_bits } => (sent_bits, 0, 8 * len),
+            Self::Rising { bits: bits @ (0 | 65..), .. } => return Err(ProfileError::CounterWidth { found: bits }),
+            Self::Rising { bits, sent_bits } => (sent_bits, 0, bits),
             Self::TripReset { layout, sent_bits } => match layout.check() {
                 Ok(()) => (sent_bits, RESET_FLAG_BITS, RESET_FLAG_BITS + layout.message_bits),
                 Err(error) => return Err(error),
@@ -170,7 +172,7 @@ mod tests {
     #[test]
     fn only_the_mode_without_freshness_is_replayable() {
         assert!(Freshness::None.is_replayable());
-        let rising = Freshness::Rising { len: 8, sent_bits: 8 };
+        let rising = Freshness::Rising { bits: 64, sent_bits: 8 };
         for mode in [Freshness::Full, Freshness::Truncated { bits: 8 }, Freshness::CycleCounter, rising] {
             assert!(!mode.is_replayable());
         }

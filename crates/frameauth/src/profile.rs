@@ -10,6 +10,9 @@ use crate::{DataId, Freshness};
 /// The largest replay window `[freshness values]`.
 pub const REPLAY_WINDOW_MAX: u8 = 64;
 
+/// Nobody is advised to take a tag of fewer bits.
+const TAG_BITS_ADVISED: usize = 24;
+
 /// Algorithm, tag length, freshness and replay window of a stream; every combination it can hold is a legal one.
 ///
 /// It says nothing of a wire. AUTOSAR's profiles are in [`crate::secoc`].
@@ -97,11 +100,12 @@ impl Profile {
     }
 
     /// The longest tag with which a payload of `payload_len` bytes still fits in `room` bytes, all else being equal
-    /// `[bit]`; `None` if not even the shortest tag of the algorithm fits. For a message that says what to write instead.
+    /// `[bit]`; `None` if not even the shortest tag of the algorithm fits, or one of 24 bits, the fewest that AUTOSAR has in its profiles. For
+    /// a message that says what to write instead.
     pub const fn tag_bits_that_fit(&self, room: usize, payload_len: usize) -> Option<u16> {
         let trailer_bits = room.saturating_sub(payload_len).saturating_mul(8);
         let tag_bits = trailer_bits.saturating_sub(self.freshness.sent_bits() as usize);
-        if tag_bits < self.mac.tag_bits_min() as usize {
+        if tag_bits < self.mac.tag_bits_min() as usize || tag_bits < TAG_BITS_ADVISED {
             None
         } else if tag_bits > self.mac.tag_bits_max() as usize {
             Some(self.mac.tag_bits_max())
@@ -152,10 +156,10 @@ pub enum ProfileError {
         /// What was asked for `[bit]`.
         found: u8,
     },
-    /// A counter of 0 or more than 8 bytes.
-    #[error("a freshness counter has 1 to 8 bytes, not {found}")]
-    CounterLen {
-        /// What was asked for `[byte]`.
+    /// A counter of 0 or more than 64 bits.
+    #[error("a freshness counter has 1 to 64 bits, not {found}")]
+    CounterWidth {
+        /// What was asked for `[bit]`.
         found: u8,
     },
     /// A counter of trips, resets or messages that is too narrow or too wide, or all together more than 64 bits.
@@ -259,7 +263,7 @@ mod tests {
             (Freshness::Truncated { bits: 16 }, 18, 110),
             (Freshness::Truncated { bits: 4 }, 17, 110),
             (Freshness::CycleCounter, 16, 110),
-            (Freshness::Rising { len: 4, sent_bits: 8 }, 17, 106),
+            (Freshness::Rising { bits: 32, sent_bits: 8 }, 17, 106),
         ] {
             let profile = Profile::new(MacAlgorithm::HmacSha1, 128, freshness, 1).unwrap();
             assert_eq!(profile.overhead(), overhead);

@@ -52,7 +52,7 @@ use chronoseal_crypto::MacAlgorithm;
 
 use crate::{Freshness, Profile, ProfileError, TripResetLayout};
 
-/// The longest tag of a SecOC profile `[bit]`. The shortest is that of its MAC.
+/// The longest tag of a SecOC profile of its own here, and of a synchronisation message `[bit]`. The shortest is that of its MAC.
 pub const TAG_BITS_MAX: u16 = 64;
 
 /// The 64 bits of profile 3: trip 16, reset 20, message 26, reset flag 2.
@@ -66,10 +66,10 @@ pub const JASPAR: TripResetLayout = TripResetLayout { trip_bits: 16, reset_bits:
 pub enum FreshnessFormat {
     /// There is none. **Replayable.**
     None,
-    /// One counter of 1..=8 bytes, counted up by the sender for every PDU.
+    /// One counter of 1..=64 bits, counted up by the sender for every PDU.
     Counter {
-        /// Its length `[byte]`.
-        len: u8,
+        /// Its width `[bit]`.
+        bits: u8,
     },
     /// Counters of trips, resets and messages, the first two kept alike in the whole network by a master.
     TripReset(TripResetLayout),
@@ -107,7 +107,7 @@ const fn checked(format: FreshnessFormat, sent_bits: u8, tag_bits: u16) -> Profi
 
 /// A profile of its own, with AES-128-CMAC as all of AUTOSAR's have.
 ///
-/// `tag_bits` is 24..=[`TAG_BITS_MAX`]. `sent_bits` is 0 without a freshness value, else up to
+/// `tag_bits` is 1..=[`TAG_BITS_MAX`]; what fewer than 24 are worth, see the MAC. `sent_bits` is 0 without a freshness value, else up to
 /// [`crate::SENT_BITS_MAX`] and no more than the value has; with a reset flag at least the flag is sent.
 ///
 /// # Errors
@@ -119,7 +119,7 @@ pub const fn profile(format: FreshnessFormat, sent_bits: u8, tag_bits: u16) -> R
             return Err(SecOcProfileError::Profile(error));
         }
         FreshnessFormat::None => Freshness::None,
-        FreshnessFormat::Counter { len } => Freshness::Rising { len, sent_bits },
+        FreshnessFormat::Counter { bits } => Freshness::Rising { bits, sent_bits },
         FreshnessFormat::TripReset(layout) => Freshness::TripReset { layout, sent_bits },
     };
     if let Err(error) = freshness.check() {
@@ -134,10 +134,13 @@ pub const fn profile(format: FreshnessFormat, sent_bits: u8, tag_bits: u16) -> R
     }
 }
 
-/// The name AUTOSAR gives to a profile's numbers of bits, or `custom`.
+/// What a profile is called that AUTOSAR has no name for.
+pub const CUSTOM: &str = "custom";
+
+/// The name AUTOSAR gives to a profile's numbers of bits, or [`CUSTOM`].
 pub const fn name(profile: &Profile) -> &'static str {
     if !matches!(profile.mac(), MacAlgorithm::CmacAes128) {
-        return "custom";
+        return CUSTOM;
     }
     match (profile.freshness(), profile.tag_bits()) {
         (Freshness::Rising { sent_bits: 8, .. } | Freshness::TripReset { sent_bits: 8, .. }, 24) => {
@@ -145,7 +148,7 @@ pub const fn name(profile: &Profile) -> &'static str {
         }
         (Freshness::None, 24) => "24Bit-CMAC-No-FV",
         (Freshness::TripReset { sent_bits: 4, .. }, 28) => "JASPAR",
-        _ => "custom",
+        _ => CUSTOM,
     }
 }
 
@@ -156,8 +159,8 @@ pub enum SecOcProfileError {
     /// They make no profile at all.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// A tag outside 24..=[`TAG_BITS_MAX`].
-    #[error("a tag of {found} bits; 24 to {TAG_BITS_MAX} are possible")]
+    /// A tag outside 1..=[`TAG_BITS_MAX`].
+    #[error("a tag of {found} bits; 1 to {TAG_BITS_MAX} are possible")]
     TagBits {
         /// What was asked for `[bit]`.
         found: u16,

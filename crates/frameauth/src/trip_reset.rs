@@ -75,7 +75,7 @@ impl TripResetLayout {
     }
 
     /// Zeros at the end of the complete value `[bit]`.
-    pub(crate) const fn padding_bits(self) -> u32 {
+    pub const fn padding_bits(self) -> u32 {
         8 * self.complete_len() as u32 - self.total_bits()
     }
 
@@ -83,7 +83,11 @@ impl TripResetLayout {
         (self.trip_bits + self.reset_bits + self.message_bits + RESET_FLAG_BITS) as u32
     }
 
-    pub(crate) const fn check(self) -> Result<(), ProfileError> {
+    /// Checks the widths, each and together.
+    ///
+    /// # Errors
+    /// [`ProfileError::CounterBits`].
+    pub const fn check(self) -> Result<(), ProfileError> {
         let Self { trip_bits, reset_bits, message_bits } = self;
         if matches!((trip_bits, reset_bits, message_bits), (1..=24, RESET_FLAG_BITS..=24, 1..=48))
             && self.total_bits() <= 64

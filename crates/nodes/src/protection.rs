@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn each_wire_refuses_what_it_lacks_and_says_so() {
-        let secoc_1 = secoc::profile_1(FreshnessFormat::Counter { len: 8 }).expect("8 bits can be sent");
+        let secoc_1 = secoc::profile_1(FreshnessFormat::Counter { bits: 64 }).expect("8 bits can be sent");
         let short = KeyLenError { found: 16, algorithm: MacAlgorithm::CmacAes128 };
         let long = KeyLenError { found: 64, ..short };
         for (protection, on_can, on_ethernet, on_link) in [

@@ -2,6 +2,7 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_crypto::suite::SuiteName;
+use chronoseal_frameauth::TripResetLayout;
 use chronoseal_groupkey::{FailedRemoval, Installation, OrchestrationSigning, Profile, Scheme, Transport};
 use chronoseal_wire::can::{CanId, ExtendedId, IdFilter};
 
@@ -78,6 +79,10 @@ pub struct FreshnessPlan {
     pub stream: StreamId,
     /// Its identifier.
     pub id: CanId,
+    /// Widths of the counters.
+    pub layout: TripResetLayout,
+    /// What of the authenticator it carries `[bit]`.
+    pub tag_bits: u16,
     /// Distance of two synchronisation messages: the reset cycle.
     pub period: Duration,
     /// True if its key is the group key, false if it is drawn from the seed and everybody has it from the start.

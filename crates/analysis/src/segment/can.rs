@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, StreamId, Work};
 use chronoseal_crypto::symmetric::{BlockMac, CmacAes128};
-use chronoseal_frameauth::{DataId, secoc};
+use chronoseal_frameauth::DataId;
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_plan::{CAN, Can, CanHop, CanMessage, GatewayPlan, HopPlan, Plan, SegmentId};
 use chronoseal_wire::can::CanId;
@@ -36,7 +36,8 @@ impl SegmentBounds for CanBounds {
             }
             // The tag is over trip and reset counters.
             CanHop::Synchronisation { .. } => {
-                let counter_bits = u32::from(secoc::JASPAR.trip_bits) + u32::from(secoc::JASPAR.reset_bits);
+                let layout = plan.freshness.as_ref()?.layout;
+                let counter_bits = u32::from(layout.trip_bits) + u32::from(layout.reset_bits);
                 let len = DataId::number(stream.0).covered_len() as u32 + counter_bits.div_ceil(8);
                 Some(Work::of(CmacAes128::OPERATION, len))
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, MessagePart, NodeId, SimTime, StreamId};
-use chronoseal_frameauth::secoc;
+use chronoseal_frameauth::TripResetLayout;
 use chronoseal_plan::{Can, CanHop};
 use chronoseal_wire::can::CanFrameView;
 use chronoseal_wire::can::iso_tp::Pdu;
@@ -21,7 +21,7 @@ pub(super) struct Describer {
     /// Numbers of replayed recordings.
     recordings: Vec<StreamId>,
     /// The synchronisation message where gateways bring it from another segment, or take it to one.
-    relayed: Option<StreamId>,
+    relayed: Option<(StreamId, TripResetLayout)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,10 @@ impl Describer {
             by_id: by_id.into_iter().collect(),
             messages,
             recordings: view.recordings().map(|(id, ..)| id).collect(),
-            relayed: view.synchronisation().filter(|(_, stream, ..)| stream.is_relayed()).map(|(id, ..)| id),
+            relayed: view
+                .synchronisation()
+                .filter(|(_, stream, ..)| stream.is_relayed())
+                .and_then(|(id, ..)| Some((id, view.plan.freshness.as_ref()?.layout))),
         }
     }
 
@@ -106,9 +109,10 @@ impl Describe for Describer {
         let known = self.known(bytes);
         Description {
             stream: known.map_or(StreamId::NONE, |known| known.stream),
-            sequence: known.filter(|known| self.relayed == Some(known.stream)).and_then(|_| {
+            sequence: known.and_then(|known| {
+                let (_, layout) = self.relayed.filter(|(stream, _)| *stream == known.stream)?;
                 let view = CanFrameView::new_checked(bytes).ok()?;
-                Some(secoc::JASPAR.counters_in(view.data()).number())
+                Some(layout.counters_in(view.data()).number())
             }),
             sender: known.map(|known| known.sender),
             cycle_start: sent_at,

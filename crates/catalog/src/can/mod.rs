@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use chronoseal_analysis::Infeasible;
 use chronoseal_core::{Node, NodeId, Rate};
-use chronoseal_frameauth::{DataId, secoc};
+use chronoseal_frameauth::{DataId, MacAlgorithm};
 use chronoseal_media::can::{CanBus, CanBusConfig, ControllerConfig, QueueOrder};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::can_station::{
@@ -248,11 +248,12 @@ fn bridge(view: Can<'_>, id: NodeId) -> BridgeConfig {
 
 /// The synchronisation message at a gateway that takes it on and does not follow it.
 fn passing_synchronisation(view: Can<'_>, id: NodeId) -> Option<ListenerConfig> {
+    let freshness = view.plan.freshness.as_ref()?;
     let (stream_id, stream, hop, can_id) = view.synchronisation()?;
     let only_passes = hop.to.contains(&id) && !stream.receivers.contains(&id);
     only_passes.then(|| ListenerConfig {
         delivers: false,
-        numbering: Numbering::Counters(secoc::JASPAR),
+        numbering: Numbering::Counters(freshness.layout),
         hands_over: gateway::hand_over(view.plan, stream, hop, id),
         ..ListenerConfig::new(stream_id, can_id, hop.frame_len as usize, Protection::NONE)
     })
@@ -301,16 +302,15 @@ fn synchronisation(view: Can<'_>, id: NodeId) -> Option<SyncConfig> {
     let (stream, plan, hop, _) = view.synchronisation()?;
     let is_master = freshness.master == id && hop.from == id;
     let follows = freshness.slaves.contains(&id) && hop.to.contains(&id);
-    let profile = secoc::profile_3();
     (is_master || follows).then(|| SyncConfig {
         is_master,
         hands_over: plan.goes_on(hop, id),
         stream,
         id: freshness.id,
         period: freshness.period,
-        layout: secoc::JASPAR,
-        mac: profile.mac(),
-        tag_bits: profile.tag_bits(),
+        layout: freshness.layout,
+        mac: MacAlgorithm::CmacAes128,
+        tag_bits: freshness.tag_bits,
         key: (!freshness.under_group_key).then(|| stream_key(view.plan.seed, stream)),
         data_id: DataId::number(stream.0),
         last_trip: 0,

@@ -75,7 +75,8 @@ fn formatters_show_no_state() {
 fn the_shortest_tags_are_those_of_the_standards() {
     for algorithm in MacAlgorithm::ALL {
         let expected = match algorithm.name() {
-            name if name.starts_with("cmac") => 3,
+            // No standard has a least length of a CMAC.
+            name if name.starts_with("cmac") => 1,
             name if name.starts_with("gmac") => 12,
             _ => 4,
         };

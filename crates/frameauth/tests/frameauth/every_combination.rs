@@ -9,16 +9,18 @@ const EPOCH: TripReset = TripReset { trip: 9, reset: 5 };
 const PAYLOAD: &[u8] = b"payload";
 
 /// Every kind of freshness, with parts that fill whole bytes and parts that do not.
-const EVERY_FRESHNESS: [Freshness; 12] = [
+const EVERY_FRESHNESS: [Freshness; 14] = [
     Freshness::None,
     Freshness::Full,
     Freshness::Truncated { bits: 1 },
     Freshness::Truncated { bits: 16 },
     Freshness::Truncated { bits: 63 },
     Freshness::CycleCounter,
-    Freshness::Rising { len: 1, sent_bits: 8 },
-    Freshness::Rising { len: 4, sent_bits: 0 },
-    Freshness::Rising { len: 8, sent_bits: 32 },
+    Freshness::Rising { bits: 8, sent_bits: 8 },
+    Freshness::Rising { bits: 32, sent_bits: 0 },
+    Freshness::Rising { bits: 64, sent_bits: 32 },
+    Freshness::Rising { bits: 12, sent_bits: 6 },
+    Freshness::Rising { bits: 64, sent_bits: 63 },
     Freshness::TripReset { layout: secoc::JASPAR, sent_bits: 2 },
     Freshness::TripReset { layout: secoc::JASPAR, sent_bits: 4 },
     Freshness::TripReset { layout: secoc::JASPAR, sent_bits: 28 },

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use crate::secoc_layout::{opener, sealer};
 
 fn counting() -> Profile {
-    secoc::profile_1(FreshnessFormat::Counter { len: 4 }).unwrap()
+    secoc::profile_1(FreshnessFormat::Counter { bits: 32 }).unwrap()
 }
 
 const fn epoch(reset: u32) -> TripReset {
@@ -141,7 +141,7 @@ fn both_sides_go_on_after_a_restart_with_what_they_stored() {
 
 #[test]
 fn a_counter_is_never_used_past_its_end() {
-    let mut pair = Pair::new(secoc::profile_1(FreshnessFormat::Counter { len: 1 }).unwrap());
+    let mut pair = Pair::new(secoc::profile_1(FreshnessFormat::Counter { bits: 8 }).unwrap());
     for _ in 0..255 {
         let pdu = pair.seal(None);
         assert_eq!(pair.open(&pdu, None), Ok(()));
@@ -153,7 +153,7 @@ fn a_counter_is_never_used_past_its_end() {
         let reason = pair.open(&forged, None).unwrap_err();
         assert_eq!(reason, DiscardReason::FreshnessTooOld, "no count is left that could be fresh");
     }
-    let widest = secoc::profile_1(FreshnessFormat::Counter { len: 8 }).unwrap();
+    let widest = secoc::profile_1(FreshnessFormat::Counter { bits: 64 }).unwrap();
     let mut pair = Pair::new(widest);
     pair.transmitter.resume_after(u64::MAX - 1);
     pair.receiver.resume_after(u64::MAX - 1);
@@ -310,7 +310,7 @@ proptest! {
         sent_bits in 2u8..9,
         attempts in 1u8..5,
     ) {
-        let format = if trips { FreshnessFormat::TripReset(secoc::JASPAR) } else { FreshnessFormat::Counter { len: 4 } };
+        let format = if trips { FreshnessFormat::TripReset(secoc::JASPAR) } else { FreshnessFormat::Counter { bits: 32 } };
         // With so many tries a short tag would now and then be found by chance.
         let profile = secoc::profile(format, sent_bits, 64).unwrap();
         let mut pair = Pair::new(profile);

@@ -23,14 +23,14 @@ pub(crate) fn any_format() -> impl Strategy<Value = FreshnessFormat> {
         });
     prop_oneof![
         Just(FreshnessFormat::None),
-        (1u8..=8).prop_map(|len| FreshnessFormat::Counter { len }),
+        (1u8..=64).prop_map(|bits| FreshnessFormat::Counter { bits }),
         Just(FreshnessFormat::TripReset(secoc::JASPAR)),
         trip_reset,
     ]
 }
 
 pub(crate) fn any_profile() -> impl Strategy<Value = Profile> {
-    (any_format(), 0u8..=32, 24u16..=64)
+    (any_format(), 0u8..=63, 1u16..=64)
         .prop_filter_map("bits that can be sent", |(format, sent, tag)| secoc::profile(format, sent, tag).ok())
 }
 
@@ -69,10 +69,9 @@ proptest! {
     ) {
         let (value, complete) = match profile.freshness() {
             Freshness::None => (0, String::new()),
-            Freshness::Rising { len, .. } => {
-                let bits = 8 * usize::from(len);
+            Freshness::Rising { bits, .. } => {
                 let count = u64::try_from(u128::from(count) % (1 << bits)).unwrap();
-                (count, text(count.into(), bits))
+                (count, text(count.into(), bits.into()))
             }
             Freshness::TripReset { layout, .. } => {
                 let epoch = TripReset { trip, reset };
@@ -139,10 +138,10 @@ proptest! {
 
 #[test]
 fn the_three_profiles_have_autosar_s_bits_and_names() {
-    let one = secoc::profile_1(FreshnessFormat::Counter { len: 4 }).unwrap();
+    let one = secoc::profile_1(FreshnessFormat::Counter { bits: 32 }).unwrap();
     let trips = secoc::profile_1(FreshnessFormat::TripReset(secoc::JASPAR)).unwrap();
     for (format, profile, name, sent, tag, overhead, complete_len) in [
-        (FreshnessFormat::Counter { len: 4 }, one, "24Bit-CMAC-8Bit-FV", 8, 24, 4, 4),
+        (FreshnessFormat::Counter { bits: 32 }, one, "24Bit-CMAC-8Bit-FV", 8, 24, 4, 4),
         (FreshnessFormat::TripReset(secoc::JASPAR), trips, "24Bit-CMAC-8Bit-FV", 8, 24, 4, 8),
         (FreshnessFormat::None, secoc::profile_2(), "24Bit-CMAC-No-FV", 0, 24, 3, 0),
         (FreshnessFormat::TripReset(secoc::JASPAR), secoc::profile_3(), "JASPAR", 4, 28, 4, 8),
@@ -157,10 +156,20 @@ fn the_three_profiles_have_autosar_s_bits_and_names() {
 
 #[test]
 fn refuses_impossible_profiles_on_both_sides_of_each_limit() {
-    let (counter, jaspar) = (FreshnessFormat::Counter { len: 4 }, FreshnessFormat::TripReset(secoc::JASPAR));
+    let (counter, jaspar) = (FreshnessFormat::Counter { bits: 32 }, FreshnessFormat::TripReset(secoc::JASPAR));
     for (format, sent, tag, error) in [
-        (FreshnessFormat::Counter { len: 0 }, 0, 24, SecOcProfileError::Profile(ProfileError::CounterLen { found: 0 })),
-        (FreshnessFormat::Counter { len: 9 }, 8, 24, SecOcProfileError::Profile(ProfileError::CounterLen { found: 9 })),
+        (
+            FreshnessFormat::Counter { bits: 0 },
+            0,
+            24,
+            SecOcProfileError::Profile(ProfileError::CounterWidth { found: 0 }),
+        ),
+        (
+            FreshnessFormat::Counter { bits: 72 },
+            8,
+            24,
+            SecOcProfileError::Profile(ProfileError::CounterWidth { found: 72 }),
+        ),
         (
             FreshnessFormat::None,
             1,
@@ -169,14 +178,14 @@ fn refuses_impossible_profiles_on_both_sides_of_each_limit() {
         ),
         (counter, 33, 24, SecOcProfileError::Profile(ProfileError::SentBits { found: 33, least: 0, most: 32 })),
         (
-            FreshnessFormat::Counter { len: 1 },
+            FreshnessFormat::Counter { bits: 8 },
             9,
             24,
             SecOcProfileError::Profile(ProfileError::SentBits { found: 9, least: 0, most: 8 }),
         ),
         (jaspar, 1, 28, SecOcProfileError::Profile(ProfileError::SentBits { found: 1, least: 2, most: 28 })),
         (jaspar, 29, 28, SecOcProfileError::Profile(ProfileError::SentBits { found: 29, least: 2, most: 28 })),
-        (counter, 8, 23, SecOcProfileError::TagBits { found: 23 }),
+        (counter, 8, 0, SecOcProfileError::TagBits { found: 0 }),
         (counter, 8, 65, SecOcProfileError::TagBits { found: 65 }),
     ] {
         assert_eq!(secoc::profile(format, sent, tag), Err(error));
@@ -184,7 +193,9 @@ fn refuses_impossible_profiles_on_both_sides_of_each_limit() {
     for (format, sent, tag) in [
         (counter, 0, 24),
         (counter, 32, 64),
-        (FreshnessFormat::Counter { len: 8 }, 32, 24),
+        (FreshnessFormat::Counter { bits: 64 }, 63, 24),
+        (FreshnessFormat::Counter { bits: 12 }, 6, 10),
+        (FreshnessFormat::Counter { bits: 1 }, 1, 1),
         (jaspar, 2, 28),
         (jaspar, 28, 28),
     ] {
@@ -204,7 +215,7 @@ fn refuses_impossible_profiles_on_both_sides_of_each_limit() {
 
 #[test]
 fn refuses_bits_set_behind_the_tag() {
-    let profile = secoc::profile(FreshnessFormat::Counter { len: 4 }, 8, 29).unwrap();
+    let profile = secoc::profile(FreshnessFormat::Counter { bits: 32 }, 8, 29).unwrap();
     let mut pdu = secured(profile, b"payload", 1);
     for bit in [1, 2, 4] {
         let mut receiver = opener(profile);

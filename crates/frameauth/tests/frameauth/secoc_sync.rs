@@ -154,7 +154,7 @@ fn no_counter_of_the_master_is_used_past_its_end() {
 
 #[test]
 fn refuses_impossible_messages() {
-    for tag_bits in [0, 23, 65, 255] {
+    for tag_bits in [0, 65, 255] {
         let error = SyncProtection::new(LAYOUT, CMAC, tag_bits, &key(), SYNC_ID).err();
         assert_eq!(error, Some(SyncProtectionError::TagBits { found: tag_bits, mac: CMAC }));
     }

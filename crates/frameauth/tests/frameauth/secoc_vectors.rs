@@ -82,7 +82,7 @@ fn scapy_makes_the_same_pdus() {
         let value = freshness.iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
         let (index, profile) = match case.profile.as_str() {
             "profile-1" => {
-                let format = FreshnessFormat::Counter { len: freshness.len() as u8 };
+                let format = FreshnessFormat::Counter { bits: 8 * freshness.len() as u8 };
                 (0, secoc::profile_1(format).unwrap())
             }
             "profile-2" => (1, secoc::profile_2()),
@@ -110,7 +110,7 @@ fn scapy_makes_the_same_pdus() {
 fn scapy_without_data_identifier_in_its_mac() {
     // Key of RFC 4493, payload 00..07, freshness value 01020304, by scapy as it is: its MAC covers payload and freshness
     // value only. The same bytes are the data identifier 0001 with the payload 02..07.
-    let profile = secoc::profile_1(FreshnessFormat::Counter { len: 4 }).unwrap();
+    let profile = secoc::profile_1(FreshnessFormat::Counter { bits: 32 }).unwrap();
     let protection = Sealer::new(profile, &key("2b7e151628aed2a6abf7158809cf4f3c"), 0x0001).unwrap();
     assert_eq!(secured(&protection, &[2, 3, 4, 5, 6, 7], 0x0102_0304)[6..], bytes("0467189a"));
 }

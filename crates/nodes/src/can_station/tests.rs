@@ -17,7 +17,7 @@ fn id() -> CanId {
 }
 
 fn secoc(key: Option<Key128>) -> Protection {
-    let profile = secoc::profile_1(FreshnessFormat::Counter { len: 8 }).expect("8 bits can be sent");
+    let profile = secoc::profile_1(FreshnessFormat::Counter { bits: 64 }).expect("8 bits can be sent");
     Protection::Secured { profile, key: key.as_ref().map(Into::into), data_id: 7.into() }
 }
 

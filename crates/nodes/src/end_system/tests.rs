@@ -482,7 +482,7 @@ fn a_driver_that_breaks_the_contract_is_told() {
 
 /// SecOC's profile 1 with a counter of 8 bytes, under AES-128-CMAC.
 fn secoc_1() -> Protection {
-    let profile = secoc::profile_1(FreshnessFormat::Counter { len: 8 }).unwrap();
+    let profile = secoc::profile_1(FreshnessFormat::Counter { bits: 64 }).unwrap();
     let key = Key128::from_array([3; Key128::LEN]);
     Protection::Secured { profile, key: Some((&key).into()), data_id: CT_ID.into() }
 }

@@ -298,7 +298,7 @@ fn memory_for_parts_has_a_limit() {
 fn a_message_is_sealed_as_a_whole_in_whatever_it_travels() {
     for mac in MacAlgorithm::ALL {
         for freshness in
-            [Freshness::Full, Freshness::Truncated { bits: 16 }, Freshness::Rising { len: 8, sent_bits: 8 }]
+            [Freshness::Full, Freshness::Truncated { bits: 16 }, Freshness::Rising { bits: 64, sent_bits: 8 }]
         {
             let protection = sealed(mac, freshness);
             let whole = Cut::new(udp::HEADER_LEN + LEN + protection.overhead(), 1500);

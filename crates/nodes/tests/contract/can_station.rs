@@ -166,7 +166,7 @@ fn stations_that_come_to_a_group_key_keep_it() {
         tree: tree.clone(),
         seed: [100 + address.0 / 2; 32],
     };
-    let profile = secoc::profile_1(secoc::FreshnessFormat::Counter { len: 8 }).expect("8 bits can be sent");
+    let profile = secoc::profile_1(secoc::FreshnessFormat::Counter { bits: 64 }).expect("8 bits can be sent");
     let by_group_key = || Protection::Secured { profile, key: None, data_id: 7.into() };
     let make = |number| match number {
         0 => station(StationConfig::default(), Some(Box::new(Orchestrator::new(config(lead)).expect("it leads")))),

@@ -267,6 +267,8 @@ pub struct SynchronisationRequest<'a> {
     pub segment: &'a Segment<'a>,
     /// The identifier that was written.
     pub id: Option<&'a str>,
+    /// Its counters and its tag, in whole bytes `[byte]`.
+    pub len: usize,
     /// The entries of all streams on the segment, with their way over it.
     pub hops: Vec<(usize, &'a HopPlan)>,
 }

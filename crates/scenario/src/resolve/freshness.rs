@@ -1,5 +1,7 @@
 //! The master of trip and reset counters.
 
+use std::ops::RangeInclusive;
+
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_frameauth::secoc;
 use chronoseal_plan::{
@@ -18,6 +20,17 @@ use crate::spec::FreshnessMasterSpec;
 const PERIOD_DEFAULT: Duration = Duration::from_ms(100);
 const PERIOD_MIN: Duration = Duration::from_ms(1);
 const PERIOD_MAX: Duration = Duration::from_s(10);
+
+/// Authenticators of the synchronisation message `[bit]`.
+const TAG_BITS: RangeInclusive<u32> = 1..=secoc::TAG_BITS_MAX as u32;
+/// That of AUTOSAR's profile 3 `[bit]`.
+const TAG_BITS_DEFAULT: u16 = 28;
+
+/// What of its authenticator the synchronisation message carries, held between its limits `[bit]`.
+fn announced_tag(spec: &FreshnessMasterSpec) -> u16 {
+    let written = spec.authenticator.map(|bits| bits.0.0.clamp(*TAG_BITS.start(), *TAG_BITS.end()) as u16);
+    written.unwrap_or(TAG_BITS_DEFAULT)
+}
 
 /// A hop of a stream whose protection there may need counters.
 struct Counted<'a> {
@@ -116,7 +129,8 @@ impl Context<'_> {
             protection: ProtectionId(0),
             hops,
         };
-        Some((FreshnessPlan { master, slaves, stream: number, id, period, under_group_key }, stream))
+        let (layout, tag_bits) = (self.counters(), self.announced_tag(spec));
+        Some((FreshnessPlan { master, slaves, stream: number, id, layout, tag_bits, period, under_group_key }, stream))
     }
 
     /// The way of the synchronisation message from the master to all who need it.
@@ -202,7 +216,10 @@ impl Context<'_> {
                 .flat_map(|(entry, stream)| stream.hops.iter().map(move |hop| (entry, hop)))
                 .filter(|(_, hop)| hop.segment == segment.id)
                 .collect();
-            let request = SynchronisationRequest { segment, id: spec.id.as_deref(), hops: on_it };
+            let layout = self.counters();
+            let bits = u32::from(layout.trip_bits) + u32::from(layout.reset_bits) + u32::from(announced_tag(spec));
+            let len = bits.div_ceil(8) as usize;
+            let request = SynchronisationRequest { segment, id: spec.id.as_deref(), len, hops: on_it };
             let Some((id, parts)) = segment.kind.synchronisation(&request, self) else {
                 if segment.parts.is_some() {
                     self.report(
@@ -234,9 +251,23 @@ impl Context<'_> {
         announced.map(|id| (id, hops))
     }
 
+    /// What of its authenticator the synchronisation message carries, held between its limits `[bit]`.
+    fn announced_tag(&mut self, spec: &FreshnessMasterSpec) -> u16 {
+        if let Some(bits) = spec.authenticator.map(|bits| bits.0).filter(|bits| !TAG_BITS.contains(&bits.0)) {
+            self.report(
+                Code::TagLength,
+                at!["freshness", "authenticator"],
+                format!("an authenticator of {bits} does not go into the synchronisation message"),
+                "1bit to 8B",
+                "write 1bit to 8B",
+            );
+        }
+        announced_tag(spec)
+    }
+
     /// The reset counter lasts for the run: a master cannot go on when it is at its end.
     fn resets_last(&mut self, period: Duration, duration: Duration) {
-        let resets = (1i64 << secoc::JASPAR.reset_bits) - 1;
+        let resets = (1i64 << self.counters().reset_bits) - 1;
         if duration / resets < period {
             return;
         }

@@ -21,6 +21,7 @@ const NONE: &str = "none";
 impl Context<'_> {
     /// The protections, `none` first. `key` is the name of the key that nodes have in common.
     pub(super) fn protections(&mut self, key: Option<&str>) -> Vec<ProtectionPlan> {
+        self.check_counters();
         let specs = &self.spec.protections;
         self.unique("protections", specs.iter().map(|spec| spec.name.as_str()));
         let mut protections = vec![ProtectionPlan { name: NONE.into(), kind: ProtectionKind::None }];
@@ -86,7 +87,7 @@ impl Context<'_> {
         let place = Place::new("protections").entry(i).key("mac");
         let written = Written { mac, tag: spec.tag.0, freshness: spec.freshness, replay_window: spec.replay_window };
         ProtectionKind::Secured {
-            profile: self.profile(&place, "algorithm", &written),
+            profile: self.profile(&place, ["algorithm", "tag"], &written),
             key: self.key(i, mac, spec.key.as_deref(), key),
             identity: Identity::Name,
         }
@@ -103,7 +104,7 @@ impl Context<'_> {
         let place = Place::new("protections").entry(i).key("hmac");
         let written = Written { mac, tag: spec.tag.0, freshness: spec.freshness, replay_window: spec.replay_window };
         ProtectionKind::Secured {
-            profile: self.profile(&place, "hash", &written),
+            profile: self.profile(&place, ["hash", "tag"], &written),
             key: KeySource::Shared(self.key_of_64_bytes(i, spec.key.as_deref())),
             identity: Identity::Number,
         }

@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::*;
-use crate::quantity::Quantity;
+use crate::quantity::{Bits, Quantity};
 
+use super::protections::{AlgorithmSpec, FreshnessSpec};
 use super::zero;
 use crate::kinds::can::spec::CanFormatSpec;
 
@@ -162,18 +163,40 @@ pub enum FailSpec {
     Closed,
 }
 
-/// A SecOC profile (AUTOSAR specification of secure onboard communication): CMAC-AES-128.
+/// SecOC (AUTOSAR specification of secure onboard communication): one of its profiles, or lengths of one's own.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SecOcSpec {
     /// 1: 24-bit MAC, 8-bit freshness. 2: 24-bit MAC, no freshness. 3: 28-bit MAC, 4-bit freshness from the trips and
     /// resets of a master.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 3))]
-    pub profile: u8,
+    pub profile: Option<u8>,
+    /// Without a profile: what of the authenticator is sent, to the bit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authenticator: Option<Quantity<Bits>>,
+    /// Without a profile: `{ rising = … }` for one counter, `{ trip_reset = … }` for those of a master, or `"none"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freshness: Option<FreshnessSpec>,
+    /// Without a profile: the algorithm. Default: `"cmac-aes-128"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<AlgorithmSpec>,
     /// The name of a key, or `"pre-shared"`: drawn from the seed, and known to all from the start. Default: the key of the
     /// scenario if it has one, else pre-shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+}
+
+/// Widths of the counters that freshness values are made of.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CountersSpec {
+    /// Of trips, 1bit to 24bit.
+    pub trip: Quantity<Bits>,
+    /// Of resets, 2bit to 24bit.
+    pub reset: Quantity<Bits>,
+    /// Of messages, 1bit to 48bit. All together have 62 bits at most.
+    pub message: Quantity<Bits>,
 }
 
 /// Who counts trips and resets for SecOC profile 3, and the message that announces them to the others.
@@ -186,6 +209,12 @@ pub struct FreshnessMasterSpec {
     /// Identifier of its synchronisation message in hexadecimal, 11 bits. Default: `"0x010"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// Widths of the counters. Default: 16, 20 and 26 bits, which are 64 with the two of the reset flag.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<CountersSpec>,
+    /// What of its authenticator the synchronisation message carries, to the bit. Default: 28bit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authenticator: Option<Quantity<Bits>>,
     /// Distance of two synchronisation messages, each of which begins a reset cycle; 1ms to 10s. Default: 100ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Quantity<Duration>>,

@@ -28,7 +28,7 @@ pub struct ProtectionSpec {
     /// A keyed hash is added and checked: a preset of `mac`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hmac: Option<HmacSpec>,
-    /// A SecOC profile: a preset of `mac`.
+    /// SecOC, by a profile or with lengths of one's own: a preset of `mac`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secoc: Option<SecOcSpec>,
 }
@@ -52,8 +52,8 @@ pub struct SizeOnlySpec {
 pub struct MacSpec {
     /// The algorithm.
     pub algorithm: AlgorithmSpec,
-    /// How much of its output is sent, in bytes or bits: from 4B with an HMAC or BLAKE3, from 3B with a CMAC, from 12B and in whole bytes
-    /// with a GMAC, to its whole length.
+    /// How much of its output is sent, in bytes or bits: from 4B with an HMAC or BLAKE3, from 1bit with a CMAC, from 12B and in whole
+    /// bytes with a GMAC, to its whole length.
     pub tag: Quantity<Bits>,
     /// How freshness travels.
     pub freshness: FreshnessSpec,
@@ -162,21 +162,22 @@ pub enum FreshnessSpec {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RisingSpec {
-    /// Its length under the tag, 1B to 8B. Default: 8B.
+    /// Its width under the tag, 1bit to 64bit. Default: 8B.
     #[serde(default = "default_counter")]
-    pub counter: Quantity<Bytes>,
-    /// How much of it is in the frame, up to 4B.
+    pub counter: Quantity<Bits>,
+    /// How much of it is in the frame, up to 63bit.
     pub sent: Quantity<Bits>,
 }
 
-fn default_counter() -> Quantity<Bytes> {
-    Quantity(Bytes(8))
+fn default_counter() -> Quantity<Bits> {
+    Quantity(Bits(64))
 }
 
 /// Counters of trips, resets and messages, as SecOC profile 3 has them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TripResetSpec {
-    /// How much of the value is in the frame, 2bit (the reset flag) to 28bit.
+    /// How much of the value is in the frame, 2bit (the reset flag) to that and the message counter, which has 26bit unless `[freshness]` says
+    /// otherwise.
     pub sent: Quantity<Bits>,
 }

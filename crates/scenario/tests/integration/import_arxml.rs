@@ -2,6 +2,7 @@
 
 use crate::support::plan;
 use chronoseal_core::Duration;
+use chronoseal_frameauth::Freshness;
 use chronoseal_plan::{Can, Plan, ProtectionKind};
 use chronoseal_scenario::import::{from_any, warnings};
 
@@ -28,9 +29,20 @@ fn the_sample_of_cantools_resolves_with_its_tag_in_the_length() {
         text.contains("# SecOC: 10 bits of the authenticator and 6 of the 32 of the freshness value are sent"),
         "{text}"
     );
-    assert!(text.contains("size_only = { overhead = \"2B\" }"), "{text}");
-    let said: Vec<&str> = warnings(&text).collect();
-    assert!(said.iter().any(|warning| warning.contains("counted by their length and not made or checked")), "{said:?}");
+    let written =
+        "secoc = { authenticator = \"10bit\", freshness = { rising = { counter = \"32bit\", sent = \"6bit\" } } }";
+    assert!(text.contains(written), "{text}");
+    let profile = *plan.protection_of(secured.stream).profile().expect("it is made and checked");
+    assert_eq!((profile.tag_bits(), profile.freshness()), (10, Freshness::Rising { bits: 32, sent_bits: 6 }));
+    // What of lengths cannot be is said.
+    let file = std::str::from_utf8(SYSTEM).expect("it is text");
+    let longer = file.replace(
+        "<FRESHNESS-VALUE-LENGTH>32</FRESHNESS-VALUE-LENGTH>",
+        "<FRESHNESS-VALUE-LENGTH>80</FRESHNESS-VALUE-LENGTH>",
+    );
+    assert_ne!(longer, file, "the length is in the file");
+    let longer = imported(longer);
+    assert!(warnings(&longer).any(|warning| warning.contains("80 bits are kept as ones of 64")), "{longer}");
     // What nothing is written of is marked where it stands.
     let period = |name: &str| {
         text.split(&format!("name = \"{name}\"")).nth(1).unwrap().lines().find(|line| line.starts_with("period"))
@@ -52,7 +64,7 @@ fn a_frame_is_followed_over_its_gateway_and_sealed_as_the_file_says() {
     let protection = &plan.protections[usize::from(request.protection.0)];
     assert!(matches!(protection.kind, ProtectionKind::Secured { .. }), "{:?}", protection.kind);
     for line in [
-        "mac = { algorithm = \"cmac-aes-128\", tag = \"24bit\", freshness = { rising = { counter = \"8B\", sent = \"8bit\" } } }",
+        "secoc = { authenticator = \"24bit\", freshness = { rising = { counter = \"64bit\", sent = \"8bit\" } } }",
         "Front = { id = \"0xa0\" }",
         "Rear = { id = \"0x1a0\", extended = true }",
         "via = [\"Zone\"]",

@@ -1,7 +1,7 @@
 //! Protections: what they become, on which stations, and what a person sees where one cannot be.
 
 use chronoseal_frameauth::secoc::{self, FreshnessFormat};
-use chronoseal_frameauth::{Freshness, MacAlgorithm, Profile};
+use chronoseal_frameauth::{Freshness, MacAlgorithm, Profile, TripResetLayout};
 use chronoseal_plan::{Identity, KeySource, Plan, ProtectionId, ProtectionKind};
 use chronoseal_scenario::{Code, NoFiles, Problems, load};
 
@@ -67,8 +67,8 @@ fn any_mac_goes_with_any_freshness_on_every_kind_of_segment() {
         ("\"none\"", Freshness::None),
         ("{ truncated = \"2B\" }", Freshness::Truncated { bits: 16 }),
         ("{ truncated = \"12bit\" }", Freshness::Truncated { bits: 12 }),
-        ("{ rising = { sent = \"1B\" } }", Freshness::Rising { len: 8, sent_bits: 8 }),
-        ("{ rising = { counter = \"4B\", sent = \"4bit\" } }", Freshness::Rising { len: 4, sent_bits: 4 }),
+        ("{ rising = { sent = \"1B\" } }", Freshness::Rising { bits: 64, sent_bits: 8 }),
+        ("{ rising = { counter = \"4B\", sent = \"4bit\" } }", Freshness::Rising { bits: 32, sent_bits: 4 }),
     ];
     for mac in MacAlgorithm::ALL {
         for (written, freshness) in freshness {
@@ -91,9 +91,121 @@ fn any_mac_goes_with_any_freshness_on_every_kind_of_segment() {
     }
 }
 
+/// A scenario with a protection, and a `[freshness]` of these lines.
+fn counted(protection: &str, freshness: &str) -> String {
+    let master = format!("[freshness]\nmaster = \"brake-rear\"\n{freshness}\n\n[[recordings]]");
+    sealed(protection).replace("[[recordings]]", &master)
+}
+
+#[test]
+fn secoc_has_lengths_of_its_own_to_the_bit() {
+    let of = |text: &str| secured(&plan(text), "sealed").0;
+    let profile = |tag, freshness| Profile::new(MacAlgorithm::CmacAes128, tag, freshness, 1).expect("a profile");
+    for (written, tag, freshness) in [
+        (
+            "authenticator = \"10bit\", freshness = { rising = { counter = \"12bit\", sent = \"6bit\" } }",
+            10,
+            Freshness::Rising { bits: 12, sent_bits: 6 },
+        ),
+        (
+            "authenticator = \"1bit\", freshness = { rising = { counter = \"1bit\", sent = \"0bit\" } }",
+            1,
+            Freshness::Rising { bits: 1, sent_bits: 0 },
+        ),
+        (
+            "authenticator = \"20bit\", freshness = { rising = { sent = \"63bit\" } }",
+            20,
+            Freshness::Rising { bits: 64, sent_bits: 63 },
+        ),
+        ("authenticator = \"8B\", freshness = \"none\"", 64, Freshness::None),
+    ] {
+        assert_eq!(of(&sealed(&format!("secoc = {{ {written} }}"))), profile(tag, freshness), "{written}");
+    }
+    let hmac = "secoc = { algorithm = \"hmac-sha-256\", authenticator = \"33bit\", freshness = \"none\" }";
+    assert_eq!(of(&sealed(hmac)).mac(), MacAlgorithm::HmacSha256);
+    // Counters of a master, and its message.
+    let own = "secoc = { authenticator = \"21bit\", freshness = { trip_reset = { sent = \"11bit\" } } }";
+    let text = counted(
+        own,
+        "counters = { trip = \"8bit\", reset = \"16bit\", message = \"9bit\" }\nauthenticator = \"20bit\"",
+    );
+    let layout = TripResetLayout { trip_bits: 8, reset_bits: 16, message_bits: 9 };
+    assert_eq!(of(&text), profile(21, Freshness::TripReset { layout, sent_bits: 11 }));
+    let plan = plan(&text);
+    let freshness = plan.freshness.as_ref().expect("somebody counts");
+    assert_eq!((freshness.layout, freshness.tag_bits), (layout, 20));
+    let message = &plan.streams[freshness.stream.index()];
+    assert_eq!(message.hops[0].frame_len, 6, "44 bits");
+}
+
+#[test]
+fn lengths_that_cannot_be_are_refused_with_what_to_write() {
+    let counters = "counters = { trip = \"8bit\", reset = \"16bit\", message = \"9bit\" }";
+    let trips = "secoc = { authenticator = \"21bit\", freshness = { trip_reset = { sent = \"11bit\" } } }";
+    for (text, code, message) in [
+        (
+            sealed("secoc = { profile = 1, authenticator = \"24bit\" }"),
+            Code::ChooseOne,
+            "profile 1 of SecOC has its own lengths",
+        ),
+        (sealed("secoc = { authenticator = \"24bit\" }"), Code::ChooseOne, "SecOC needs a profile, or lengths"),
+        (sealed("secoc = {}"), Code::ChooseOne, "SecOC needs a profile, or lengths"),
+        (
+            sealed("secoc = { authenticator = \"24bit\", freshness = \"full\" }"),
+            Code::BadFreshness,
+            "SecOC counts messages",
+        ),
+        (sealed("secoc = { authenticator = \"0bit\", freshness = \"none\" }"), Code::TagLength, "a tag of 0B is none"),
+        (
+            sealed("secoc = { authenticator = \"129bit\", freshness = \"none\" }"),
+            Code::TagLength,
+            "longer than the 16B",
+        ),
+        (
+            sealed(
+                "secoc = { authenticator = \"24bit\", freshness = { rising = { counter = \"65bit\", sent = \"1bit\" } } }",
+            ),
+            Code::FreshnessLength,
+            "a counter of 65bit cannot be kept",
+        ),
+        (
+            sealed(
+                "secoc = { authenticator = \"24bit\", freshness = { rising = { counter = \"12bit\", sent = \"13bit\" } } }",
+            ),
+            Code::FreshnessLength,
+            "13bit of this freshness value cannot be sent",
+        ),
+        (
+            counted("secoc = { profile = 3 }", counters),
+            Code::BadFreshness,
+            "profile 3 of SecOC has a freshness value of 64 bits",
+        ),
+        (
+            counted(trips, "counters = { trip = \"25bit\", reset = \"16bit\", message = \"9bit\" }"),
+            Code::BadFreshness,
+            "a trip counter of 25bit",
+        ),
+        (
+            counted(trips, "counters = { trip = \"20bit\", reset = \"20bit\", message = \"23bit\" }"),
+            Code::BadFreshness,
+            "counters of 63 bits",
+        ),
+        (counted(trips, "authenticator = \"29bit\""), Code::BadFreshness, "the synchronisation message has 9B"),
+        (
+            counted(trips, &format!("{counters}\nauthenticator = \"65bit\"")),
+            Code::BadFreshness,
+            "the synchronisation message has 11B",
+        ),
+    ] {
+        let problems = problems(&quick(&text));
+        let is_it = |problem: &&chronoseal_scenario::Problem| problem.code == code && problem.message.contains(message);
+        assert!(problems.list().iter().any(|problem| is_it(&problem)), "{message}: {}", problems.render());
+    }
+}
+
 #[test]
 fn presets_are_profiles_that_can_be_written_out() {
-    let counter = secoc::profile_1(FreshnessFormat::Counter { len: 8 }).expect("a profile");
+    let counter = secoc::profile_1(FreshnessFormat::Counter { bits: 64 }).expect("a profile");
     for (preset, written, profile) in [
         ("secoc = { profile = 1 }", "24bit\", freshness = { rising = { sent = \"1B\" } }, replay_window = 1", counter),
         ("secoc = { profile = 2 }", "24bit\", freshness = \"none\", replay_window = 1", secoc::profile_2()),
@@ -163,11 +275,11 @@ fn what_makes_no_profile_is_refused_where_it_is_written() {
     };
     for (text, code, place, message, help) in [
         (
-            mac("cmac-aes-128", "23bit", "\"full\""),
+            mac("hmac-sha-256", "31bit", "\"full\""),
             Code::TagLength,
-            "\"23bit\"",
-            "a tag of 23bit is guessed too soon",
-            "write 3B to 16B",
+            "\"31bit\"",
+            "a tag of 31bit is guessed too soon",
+            "write 4B to 32B",
         ),
         (
             mac("hmac-sha-1", "21B", "\"full\""),
@@ -188,7 +300,7 @@ fn what_makes_no_profile_is_refused_where_it_is_written() {
             Code::FreshnessLength,
             "\"9B\"",
             "a counter of 9B cannot be kept",
-            "write 1B to 8B",
+            "write 1bit to 8B",
         ),
         (
             mac("cmac-aes-128", "4B", "{ rising = { counter = \"1B\", sent = \"9bit\" } }"),

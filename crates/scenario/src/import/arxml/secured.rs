@@ -1,7 +1,10 @@
 //! Secured-I-PDUs as protections.
 
-use chronoseal_frameauth::MacAlgorithm;
+use chronoseal_frameauth::{MacAlgorithm, SENT_BITS_MAX};
 use chronoseal_recordings::arxml::Secured;
+
+/// The widest counter of a freshness value here `[bit]`.
+const COUNTER_BITS_MAX: u32 = 64;
 
 /// How a scenario has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,10 +48,11 @@ pub(super) fn protection(secured: &Secured) -> Protection {
     }
     let (freshness, warning) = freshness(freshness_bits, freshness_sent_bits);
     comment += "; keys are assumed to be there from the start";
-    let table = format!(
-        "mac = {{ algorithm = \"{}\", tag = \"{authenticator_bits}bit\", freshness = {freshness} }}",
-        algorithm.name()
-    );
+    let named = match algorithm {
+        MacAlgorithm::CmacAes128 => String::new(),
+        other => format!("algorithm = \"{}\", ", other.name()),
+    };
+    let table = format!("secoc = {{ {named}authenticator = \"{authenticator_bits}bit\", freshness = {freshness} }}");
     Protection { name, table, comment, warning, len }
 }
 
@@ -68,21 +72,22 @@ fn algorithm(written: Option<&str>) -> (MacAlgorithm, bool) {
     (known.unwrap_or(MacAlgorithm::CmacAes128), known.is_none())
 }
 
-/// How freshness travels, as TOML; and what it is not.
+/// How freshness travels, as TOML; and what it is not. The file says nothing of trips and resets, so a counter of the sender is taken.
 fn freshness(bits: u32, sent: u32) -> (String, Option<String>) {
-    match (bits, sent) {
-        (0, _) => ("\"none\"".into(), None),
-        (_, 0) => (
-            "\"none\"".into(),
-            Some(format!(
-                "freshness values of {bits} bits of which nothing is sent are not followed: what they protect counts as replayable"
-            )),
-        ),
-        (64.., 64..) => ("\"full\"".into(), None),
-        // A receiver takes only values above the last one (AUTOSAR SecOC, freshness value manager of the annex).
-        (8..=64, 1..=32) if bits.is_multiple_of(8) && sent < bits => {
-            (format!("{{ rising = {{ counter = \"{}B\", sent = \"{sent}bit\" }} }}", bits / 8), None)
-        }
-        _ => (format!("{{ truncated = \"{}bit\" }}", sent.min(63)), None),
+    if bits == 0 {
+        let warning = (sent > 0).then(|| {
+            format!(
+                "a freshness value of 0 bits of which {sent} are sent is none: what it protects counts as replayable"
+            )
+        });
+        return ("\"none\"".into(), warning);
     }
+    let (counter, most) = (bits.min(COUNTER_BITS_MAX), bits.min(u32::from(SENT_BITS_MAX)));
+    let warning = if bits > COUNTER_BITS_MAX {
+        Some(format!("freshness values of {bits} bits are kept as ones of {COUNTER_BITS_MAX}"))
+    } else {
+        (sent > most)
+            .then(|| format!("of freshness values of {bits} bits {most} are sent here, and {sent} in the file"))
+    };
+    (format!("{{ rising = {{ counter = \"{counter}bit\", sent = \"{}bit\" }} }}", sent.min(most)), warning)
 }

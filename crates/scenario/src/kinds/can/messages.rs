@@ -18,8 +18,8 @@ use crate::limits::MESSAGES_MAX;
 use crate::problem::Code;
 use crate::shape::shortened;
 
-/// Data of the synchronisation message: one classical frame `[byte]`.
-const SYNC_LEN: usize = 8;
+/// Data of the synchronisation message at most: one classical frame `[byte]`.
+const SYNC_LEN_MAX: usize = 8;
 /// Urgent, and out of the way of identifiers that a bus has for its most urgent messages.
 const SYNC_ID_DEFAULT: &str = "0x010";
 
@@ -255,13 +255,23 @@ pub(super) fn synchronisation(
             "give one of them another: `id` of `[freshness]`, or of the stream",
         );
     }
+    let len = request.len.min(SYNC_LEN_MAX);
+    if request.len > SYNC_LEN_MAX {
+        context.report(
+            Code::BadFreshness,
+            &Place::new("freshness"),
+            format!("the synchronisation message has {}B, and a classical CAN frame {SYNC_LEN_MAX}B", request.len),
+            "too long",
+            "write shorter `counters` or a shorter `authenticator`: 64 bits of trip and reset counter and authenticator",
+        );
+    }
     let parts = HopParts {
-        frame_len: SYNC_LEN as u32,
+        frame_len: len as u32,
         class: SYNCHRONISATION,
         facet: Facet::new(CanHop::Synchronisation { id }),
         has_slots: false,
-        room: Room { bytes: SYNC_LEN as u32, frame: "a classical CAN frame", other_way: String::new() },
-        wire_time: wire_time(segment, id, FrameKind::Classical, SYNC_LEN),
+        room: Room { bytes: len as u32, frame: "a classical CAN frame", other_way: String::new() },
+        wire_time: wire_time(segment, id, FrameKind::Classical, len),
     };
     Some((id, parts))
 }
