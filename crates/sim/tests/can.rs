@@ -238,9 +238,17 @@ fn profile_3_goes_on_under_a_new_key() {
 }
 
 #[test]
-fn replayed_and_spoofed_messages_of_profile_3_are_stopped() {
+fn replayed_and_spoofed_messages_under_trips_and_resets_are_stopped() {
+    let own =
+        JASPAR.replace("profile = 3", "authenticator = \"25bit\", freshness = { trip_reset = { sent = \"5bit\" } }");
+    let counters = "[freshness]\ncounters = { trip = \"8bit\", reset = \"16bit\", message = \"9bit\" }\nauthenticator = \"33bit\"\n";
+    stops_replayed_and_spoofed(JASPAR);
+    stops_replayed_and_spoofed(&(counters.to_owned() + &own));
+}
+
+fn stops_replayed_and_spoofed(protected: &str) {
     let more = format!(
-        "{JASPAR}\
+        "{protected}\
          [[threats]]\nname = \"spoofer\"\nkind = \"spoof\"\nstream = \"speed\"\nstart = \"1s\"\ncount = 20\n\
          [[threats]]\nname = \"replayer\"\nkind = \"replay\"\nstream = \"speed\"\nstart = \"1s\"\ncount = 20\n"
     );

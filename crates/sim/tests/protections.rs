@@ -92,6 +92,7 @@ fn genuine_frames_are_taken_and_forged_or_repeated_ones_are_not() {
         ("{ truncated = \"5bit\" }", false),
         ("{ rising = { sent = \"1B\" } }", false),
         ("{ rising = { counter = \"3B\", sent = \"4bit\" } }", false),
+        ("{ rising = { counter = \"13bit\", sent = \"5bit\" } }", false),
         ("\"none\"", true),
         ("\"cycle-counter\"", false),
     ];

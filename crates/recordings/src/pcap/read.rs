@@ -82,14 +82,18 @@ pub(crate) fn read(bytes: &[u8], to: &mut Collector) -> Result<(), Problem> {
             }
             CaptureItem::Packet(packet) => match (&channels[packet.interface], packet.at_ns) {
                 (_, None) => to.leave_out("packets without a time", packet.place),
-                ((_, Some(channel)), Some(at_ns)) => take(packet.place, at_ns, *channel, &packet.data, to)?,
+                ((_, Some(channel)), Some(at_ns)) => {
+                    let outcome = take(packet.place, at_ns, *channel, &packet.data, to);
+                    to.spare(outcome)?;
+                }
                 ((name, None), Some(at_ns)) => match cooked(packet.link_type, &packet.data) {
                     None => to.leave_out(NOT_CAN, packet.place),
                     Some((interface, frame)) => {
                         let name = interface.map_or(name.clone(), |number| format!("if{number}"));
                         let channel = to.channel(&name, packet.place)?;
                         is_found = true;
-                        take(packet.place, at_ns, channel, &frame, to)?;
+                        let outcome = take(packet.place, at_ns, channel, &frame, to);
+                        to.spare(outcome)?;
                     }
                 },
             },

@@ -1,4 +1,4 @@
-use chronoseal_recordings::{Format, Place, Problem, is_can_capture, write_pcap};
+use chronoseal_recordings::{Format, Place, Problem, Warning, is_can_capture, write_pcap};
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::pcapng::PcapNgWriter;
@@ -92,8 +92,9 @@ fn other_captures_are_refused_with_what_to_do() {
 }
 
 #[test]
-fn a_broken_packet_is_named_with_its_byte() {
-    let good_bytes = write_pcap(&good(LOG));
+fn a_broken_packet_costs_itself_and_is_named_with_its_byte() {
+    let whole = good(LOG);
+    let good_bytes = write_pcap(&whole);
     // File header 24, packet header 16, frame 16.
     for (change, value, expected) in [
         (24 + 32 + 16 + 4, 9, "8 of 9 bytes"),
@@ -102,12 +103,17 @@ fn a_broken_packet_is_named_with_its_byte() {
     ] {
         let mut bytes = good_bytes.clone();
         bytes[change] = value;
-        let error = refused(&bytes);
-        assert!(error.to_string().contains(expected), "{error}");
+        let read = good(&bytes);
         let packet = (change - 24) / 32;
-        assert!(error.to_string().contains(&format!("byte {}", 24 + packet * 32)), "{error}");
-        assert_eq!(error.read.frames.len(), packet);
+        let [Warning::Damaged { count: 1, first }] = &read.warnings[..] else { panic!("{:?}", read.warnings) };
+        let said = first.to_string();
+        assert!(said.contains(expected) && said.contains(&format!("byte {}", 24 + packet * 32)), "{said}");
+        assert_eq!(read.frames.len(), whole.frames.len() - 1);
     }
+    // More broken than sound ones are no recording.
+    let mut bytes = good_bytes[..24 + 32].to_vec();
+    bytes[24 + 16 + 4] = 9;
+    assert!(refused(&bytes).to_string().contains("8 of 9 bytes"));
 }
 
 #[test]

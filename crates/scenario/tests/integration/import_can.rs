@@ -49,6 +49,50 @@ fn a_log_becomes_messages_with_lengths_and_median_periods() {
 }
 
 #[test]
+fn each_channel_with_messages_becomes_a_segment() {
+    let log = "(0.00) can0 123#01\n(0.00) 1 123#0102\n(0.00) bus/2 100#01\n(0.01) can0 123#01\n(0.02) 1 123#0102\n";
+    let log =
+        log.to_owned() + "(0.02) can0 18FEF100#01\n(0.03) period 7#0102\n(0.04) period 7#01\n(0.06) can0 18FEF100#01\n";
+    let log = log.replace("period 7#", "period 007#");
+    let text = imported("three.log", log.as_bytes());
+    let plan = plan(&text);
+    let segments: Vec<_> = plan.segments.iter().map(|segment| segment.name.as_str()).collect();
+    assert_eq!(segments, ["can0", "channel-1", "period-bus"], "{text}");
+    let streams: Vec<_> = (plan.streams.iter())
+        .map(|one| {
+            let segment = &plan.segments[one.hops[0].segment.index()].name;
+            (one.name.as_str(), segment.as_str(), one.hops[0].frame_len, one.period)
+        })
+        .collect();
+    let ms = Duration::from_ms;
+    assert_eq!(
+        streams,
+        [
+            ("0x123-can0", "can0", 1, ms(10)),
+            ("0x18fef100x-can0", "can0", 1, ms(40)),
+            ("0x123-channel-1", "channel-1", 2, ms(20)),
+            ("0x7-period-bus", "period-bus", 2, ms(10)),
+        ]
+    );
+    assert!(text.contains("# 1 identifiers of channel bus/2 were left out: they have no period"), "{text}");
+    assert!(text.contains("3 channels have messages, and each is a segment of its own"), "{text}");
+}
+
+#[test]
+fn more_channels_than_segments_are_refused() {
+    let mut log = String::new();
+    for second in 0..2 {
+        (0..65).for_each(|channel| log += &format!("({second}.0) can{channel} 123#01\n"));
+    }
+    let problems = from_recording("many.log", log.as_bytes()).expect_err("too many");
+    assert!(
+        problems.list()[0].message.contains("65 channels; a scenario has at most 64 segments"),
+        "{}",
+        problems.render()
+    );
+}
+
+#[test]
 fn whole_recordings_become_scenarios() {
     let car = plan(&imported("car_busmaster.log", CAR));
     // Two identifiers were seen once.

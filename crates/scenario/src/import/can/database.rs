@@ -6,7 +6,7 @@ use chronoseal_core::Duration;
 use chronoseal_recordings::{Database, DatabaseMessage, read_dbc};
 use chronoseal_wire::can::{CanId, FrameKind};
 
-use super::{FoundBus, FoundMessage, REST_OF_BUS, node_name, transport, write};
+use super::{BUS, FoundBus, FoundMessage, REST_OF_BUS, node_name, transport, write};
 use crate::import::WARNING;
 use crate::limits::{MESSAGES_MAX, NAME_LEN_MAX, NODES_MAX};
 use crate::problem::{Code, Problem, Problems};
@@ -77,7 +77,8 @@ pub fn from_database(source_name: &str, bytes: &[u8]) -> Result<String, Problems
     }
     about.push("Assumed: bit rates and duration. Change them to yours.".into());
     let (bit_rate, data_bit_rate) = rates(messages.iter().map(|message| (message.id, message.kind)));
-    write(source_name, FoundBus { about, bit_rate, data_bit_rate, nodes, messages })
+    let bus = FoundBus { name: BUS.into(), bit_rate, data_bit_rate, nodes, messages };
+    write(source_name, &about, vec![bus])
 }
 
 pub(super) fn fail(source_name: &str, message: String, help: &str) -> Problems {

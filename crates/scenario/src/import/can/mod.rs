@@ -24,10 +24,13 @@ pub(super) const REST_OF_BUS: &str = "rest-bus";
 /// A frame that nobody receives is sent again and again.
 pub(super) const LISTENER: &str = "listener";
 
+/// The segment of a scenario that has one bus.
+const BUS: &str = "bus";
+
 /// A bus to be written.
 struct FoundBus {
-    /// What was found and assumed, a comment a line.
-    about: Vec<String>,
+    /// That of its segment.
+    name: String,
     /// `[bit/s]`
     bit_rate: u64,
     /// `[bit/s]`
@@ -55,35 +58,43 @@ impl FoundMessage {
     }
 }
 
-/// The text, if it resolves; what is wrong with it otherwise.
-fn write(source_name: &str, mut bus: FoundBus) -> Result<String, Problems> {
+/// The text of one bus, or of several that share nothing, if it resolves; what is wrong with it otherwise. `about` is what was found and
+/// assumed, a comment a line.
+fn write(source_name: &str, about: &[String], mut buses: Vec<FoundBus>) -> Result<String, Problems> {
     let quoted = |text: &str| toml_edit::Value::from(text).to_string();
-    if bus.nodes.len() == 1 {
+    let is_several = buses.len() > 1;
+    let of_bus = |name: &str, bus: &str| if is_several { format!("{name}-{bus}") } else { name.to_owned() };
+    for bus in buses.iter_mut().filter(|bus| bus.nodes.len() == 1) {
         bus.nodes.push(LISTENER.into());
     }
     let mut text = String::new();
-    for line in &bus.about {
+    for line in about {
         text += &format!("# {}\n", line.replace(char::is_control, " "));
     }
-    text += &format!(
-        "\nschema_version = 2\nname = {}\nduration = \"10s\"\n\n[segments.bus.can]\nbit_rate = \"{}\"\n",
-        quoted(&plain_name(source_name)),
-        chronoseal_core::Rate(bus.bit_rate),
-    );
-    if let Some(rate) = bus.data_bit_rate {
-        text += &format!("data_bit_rate = \"{}\"\n", chronoseal_core::Rate(rate));
+    text += &format!("\nschema_version = 2\nname = {}\nduration = \"10s\"\n", quoted(&plain_name(source_name)));
+    for bus in &buses {
+        text += &format!("\n[segments.{}.can]\nbit_rate = \"{}\"\n", bus.name, chronoseal_core::Rate(bus.bit_rate));
+        if let Some(rate) = bus.data_bit_rate {
+            text += &format!("data_bit_rate = \"{}\"\n", chronoseal_core::Rate(rate));
+        }
     }
-    for node in &bus.nodes {
-        text += &format!("\n[[nodes]]\nname = {}\n", quoted(node));
+    for bus in &buses {
+        for node in &bus.nodes {
+            text += &format!("\n[[nodes]]\nname = {}\n", quoted(&of_bus(node, &bus.name)));
+            if is_several {
+                text += &format!("on = [{}]\n", quoted(&bus.name));
+            }
+        }
     }
-    for message in &bus.messages {
+    for (bus, message) in buses.iter().flat_map(|bus| bus.messages.iter().map(move |message| (bus, message))) {
         text += &format!(
-            "\n# {}\n[[streams]]\nname = {}\nfrom = {}\nlength = \"{}B\"\nperiod = \"{}\"\nbus = {}\n",
+            "\n# {}\n[[streams]]\nname = {}\nfrom = {}\nlength = \"{}B\"\nperiod = \"{}\"\n{} = {}\n",
             message.comment,
-            quoted(&message.name),
-            quoted(&message.from),
+            quoted(&of_bus(&message.name, &bus.name)),
+            quoted(&of_bus(&message.from, &bus.name)),
             message.len,
             message.period,
+            bus.name,
             table(message.id, message.kind),
         );
     }

@@ -1,16 +1,18 @@
 //! What was recorded on a bus.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use chronoseal_core::Duration;
 use chronoseal_recordings::{IdentifierStatistics, Problem as Reason, ReadError, Recording, Warning};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, FrameKind};
 
-use super::{FoundBus, FoundMessage, REST_OF_BUS, write};
+use super::{BUS, FoundBus, FoundMessage, REST_OF_BUS, write};
 use crate::import::WARNING;
 use crate::import::capture::round_period_us;
-use crate::limits::MESSAGES_MAX;
+use crate::kinds::KINDS;
+use crate::limits::{MESSAGES_MAX, SEGMENTS_MAX};
 use crate::problem::{Code, Problem, Problems};
+use crate::schema::Schema;
 
 /// Bit rates that are tried, usual first `[bit/s]`.
 const BIT_RATES: [u64; 2] = [500_000, 1_000_000];
@@ -24,7 +26,8 @@ const DATA_BIT_RATE: u64 = 2_000_000;
 /// A scenario from a recording of a CAN bus: each identifier that was seen twice or more becomes a message.
 ///
 /// Its period is the median distance of its frames, a round number if one is near, its length the longest that was seen.
-/// Who sent what is not recorded, so one node sends all. Comments say what was assumed.
+/// Who sent what is not recorded, so one node sends all. Each channel with messages is a segment of its own. Comments say what was
+/// assumed.
 ///
 /// # Errors
 /// If the bytes are no recording, or no identifier in it was seen twice. A recording that ends in the middle of a frame
@@ -41,56 +44,115 @@ pub fn from_recording(source_name: &str, bytes: &[u8]) -> Result<String, Problem
         }
     };
     let statistics = chronoseal_recordings::identifiers(&recording);
-    let Some(channel) = busiest(&statistics) else {
+    if statistics.is_empty() {
         let damage = damage.map_or(String::new(), |damage| format!(" ({damage})"));
         let message = format!("the recording has {} frames and so no message{damage}", recording.frames.len());
         return Err(fail(message, "record for a few periods of the slowest message"));
-    };
+    }
     let mut about = vec![format!(
         "{} frames of {:.3} s were read from {source_name} ({}).",
         recording.frames.len(),
         recording.length_ns() as f64 * 1e-9,
         recording.format
     )];
-    let others = statistics.iter().filter(|one| one.channel != channel).map(|one| one.count).sum::<u64>();
-    if others > 0 {
-        let name = &recording.channels[usize::from(channel)];
-        about.push(format!("{others} frames were left out: they are of other channels than {name}, which has most."));
+    let mut found: Vec<Channel> = Vec::new();
+    for (number, name) in (0u16..).zip(&recording.channels) {
+        let mut channel = Channel { number, name, messages: Vec::new(), rare: 0, slow: 0 };
+        for one in statistics.iter().filter(|one| one.channel == number) {
+            match message(one) {
+                None => channel.rare += 1,
+                Some(message) if message.is_writable() => channel.messages.push(message),
+                Some(_) => channel.slow += 1,
+            }
+        }
+        found.push(channel);
     }
-    let mut messages = Vec::new();
-    let (mut rare, mut slow) = (0, 0);
-    for one in statistics.iter().filter(|one| one.channel == channel) {
-        let Some(message) = message(one) else {
-            rare += 1;
-            continue;
-        };
-        if message.is_writable() { messages.push(message) } else { slow += 1 }
-    }
-    for (count, what) in [
-        (rare, "identifiers were left out: they have no period, or are only asked for"),
-        (slow, "identifiers were left out: their frames are more than 10 s apart"),
-    ] {
-        if count > 0 {
-            about.push(format!("{count} {what}."));
+    let is_several = found.iter().filter(|channel| !channel.messages.is_empty()).count() > 1;
+    for channel in &found {
+        let on = if is_several { format!(" of channel {}", channel.name) } else { String::new() };
+        for (count, what) in [
+            (channel.rare, "were left out: they have no period, or are only asked for"),
+            (channel.slow, "were left out: their frames are more than 10 s apart"),
+        ] {
+            if count > 0 {
+                about.push(format!("{count} identifiers{on} {what}."));
+            }
         }
     }
-    if messages.is_empty() {
+    found.retain(|channel| !channel.messages.is_empty());
+    if found.is_empty() {
         let message = "no identifier was seen twice, 1us to 10s apart".into();
         return Err(fail(message, "record for a few periods of the slowest message"));
     }
-    if messages.len() > MESSAGES_MAX as usize {
-        let message = format!("the recording has {} identifiers; a bus has at most {MESSAGES_MAX}", messages.len());
+    if found.len() > SEGMENTS_MAX as usize {
+        let message =
+            format!("the recording has {} channels; a scenario has at most {SEGMENTS_MAX} segments", found.len());
+        return Err(fail(message, "cut the recording by channels"));
+    }
+    if let Some(channel) = found.iter().find(|channel| channel.messages.len() > MESSAGES_MAX as usize) {
+        let (count, name) = (channel.messages.len(), channel.name);
+        let message =
+            format!("channel {name} of the recording has {count} identifiers; a bus has at most {MESSAGES_MAX}");
         return Err(fail(message, "cut the recording, or take out what is no bus traffic"));
     }
     about.extend(recording.warnings.iter().map(remark));
     about.extend(damage.map(|damage| format!("The recording is damaged behind these frames: {damage}.")));
-    let brs = messages.iter().any(|message| matches!(message.kind, FrameKind::Fd { brs: true, .. }));
-    let bit_rate = bit_rate(&recording, channel, &messages, brs);
-    about.push("Assumed: bit rates, duration, and one node that sends everything. Change them to yours.".into());
-    about.push("To replay the recording itself, write instead of the streams a `[[recordings]]` with".into());
-    about.push(format!("  name = \"recorded\", traffic = {{ file = {source_name:?} }}, from = \"{REST_OF_BUS}\"",));
-    let data_bit_rate = brs.then_some(DATA_BIT_RATE.max(bit_rate));
-    write(source_name, FoundBus { about, bit_rate, data_bit_rate, nodes: vec![REST_OF_BUS.into()], messages })
+    if is_several {
+        about.push(format!(
+            "{} channels have messages, and each is a segment of its own: nothing says what gateways carry.",
+            found.len()
+        ));
+        about.push(
+            "Assumed: bit rates, duration, and one node of each segment that sends everything. Change them to yours."
+                .into(),
+        );
+    } else {
+        about.push("Assumed: bit rates, duration, and one node that sends everything. Change them to yours.".into());
+    }
+    if recording.channels.len() == 1 {
+        about.push("To replay the recording itself, write instead of the streams a `[[recordings]]` with".into());
+        about.push(format!("  name = \"recorded\", traffic = {{ file = {source_name:?} }}, from = \"{REST_OF_BUS}\"",));
+    }
+    let mut names = BTreeSet::new();
+    let buses = found.into_iter().map(|channel| {
+        let Channel { number, name, messages, .. } = channel;
+        let brs = messages.iter().any(|message| matches!(message.kind, FrameKind::Fd { brs: true, .. }));
+        let bit_rate = bit_rate(&recording, number, &messages, brs);
+        let data_bit_rate = brs.then_some(DATA_BIT_RATE.max(bit_rate));
+        let name = if is_several { segment_name(name, &mut names) } else { BUS.into() };
+        FoundBus { name, bit_rate, data_bit_rate, nodes: vec![REST_OF_BUS.into()], messages }
+    });
+    let buses = buses.collect();
+    write(source_name, &about, buses)
+}
+
+/// A channel of a recording, with what is written of it.
+struct Channel<'r> {
+    number: u16,
+    name: &'r str,
+    messages: Vec<FoundMessage>,
+    /// Identifiers without a period.
+    rare: usize,
+    /// Identifiers with too long a period.
+    slow: usize,
+}
+
+/// The name of a channel's segment, which no other has and no key of a stream is.
+fn segment_name(channel: &str, names: &mut BTreeSet<String>) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let mut name: String = channel.chars().map(plain).take(30).collect();
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        name = format!("channel-{}", name.trim_start_matches(['-', '_']));
+    }
+    if Schema::of(KINDS).has_key_beside_segments(&name).is_some() {
+        name += "-bus";
+    }
+    let (whole, mut number) = (name.clone(), 2);
+    while !names.insert(name.clone()) {
+        name = format!("{whole}-{number}");
+        number += 1;
+    }
+    name
 }
 
 /// A warning of what was recorded on another link than a CAN bus, and a comment of all else.
@@ -102,16 +164,6 @@ fn remark(warning: &Warning) -> String {
         ),
         other => format!("{other}."),
     }
-}
-
-/// The channel with most frames, the first of several.
-fn busiest(statistics: &[IdentifierStatistics]) -> Option<u16> {
-    let mut frames: BTreeMap<u16, u64> = BTreeMap::new();
-    for one in statistics {
-        *frames.entry(one.channel).or_default() += one.count;
-    }
-    let most = frames.values().copied().max()?;
-    frames.into_iter().find(|(_, count)| *count == most).map(|(channel, _)| channel)
 }
 
 fn message(one: &IdentifierStatistics) -> Option<FoundMessage> {
