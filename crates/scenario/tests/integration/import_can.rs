@@ -195,6 +195,38 @@ fn one_message_with_a_bad_number_is_left_out_with_a_warning() {
     assert_eq!(warnings(&imported("x.dbc", DBC.as_bytes())).count(), 0);
 }
 
+#[test]
+fn signals_that_look_like_those_of_secoc_are_proposed_and_not_applied() {
+    let signal = |name: &str, at: u32, bits: u32| format!(" SG_ {name} : {at}|{bits}@0+ (1,0) [0|0] \"\" Gateway\n");
+    for (signals, table) in [
+        // As opendbc has them of a Toyota.
+        (
+            signal("RESET_FLAG", 37, 2) + &signal("MSG_CNT_LOWER", 39, 2) + &signal("AUTHENTICATOR", 35, 28),
+            "secoc = { profile = 3 }`, and `length = \"4B\"",
+        ),
+        (
+            signal("Speed_MAC", 39, 24) + &signal("SpeedFreshness", 63, 8),
+            "secoc = { authenticator = \"24bit\", freshness = { rising = { sent = \"8bit\" } } }`, and `length = \"4B\"",
+        ),
+        (signal("CMAC", 39, 32), "secoc = { authenticator = \"32bit\", freshness = \"none\" }`, and `length = \"4B\""),
+    ] {
+        let text = imported("x.dbc", format!("VERSION \"\"\nBU_: A Gateway\nBO_ 256 Speed: 8 A\n{signals}").as_bytes());
+        assert!(text.contains(&format!("Proposed and not applied: a protection with `{table}")), "{text}");
+        assert!(text.contains("# 1 messages have signals that look like those of SecOC"), "{text}");
+        let plan = plan(&text);
+        assert_eq!((plan.streams[0].length, plan.protections.len()), (8, 1), "nothing is applied");
+    }
+    for signals in [
+        signal("MachineState", 39, 24),
+        signal("MAC_A", 39, 8) + &signal("MAC_B", 47, 8),
+        // Nothing else would be left.
+        signal("MAC", 7, 64),
+    ] {
+        let text = imported("x.dbc", format!("VERSION \"\"\nBU_: A Gateway\nBO_ 256 Speed: 8 A\n{signals}").as_bytes());
+        assert!(!text.contains("Proposed"), "{text}");
+    }
+}
+
 /// A message of 32 bytes of J1939, the format named by its word as editors number it in each database.
 const J1939: &str = "\
 VERSION \"\"

@@ -6,7 +6,7 @@ use chronoseal_core::Duration;
 use chronoseal_recordings::{Database, DatabaseMessage, read_dbc};
 use chronoseal_wire::can::{CanId, FrameKind};
 
-use super::{BUS, FoundBus, FoundMessage, REST_OF_BUS, node_name, transport, write};
+use super::{BUS, FoundBus, FoundMessage, REST_OF_BUS, node_name, secured, transport, write};
 use crate::import::WARNING;
 use crate::limits::{MESSAGES_MAX, NAME_LEN_MAX, NODES_MAX};
 use crate::problem::{Code, Problem, Problems};
@@ -72,6 +72,12 @@ pub fn from_database(source_name: &str, bytes: &[u8]) -> Result<String, Problems
     if !slow.is_empty() {
         about.push(format!("{} messages were left out: their frames are more than 10 s apart.", slow.len()));
     }
+    let proposed = database.messages.iter().filter(|message| secured::proposal(message).is_some()).count();
+    if proposed > 0 {
+        about.push(format!(
+            "{proposed} messages have signals that look like those of SecOC: their comments propose a protection, and none is applied."
+        ));
+    }
     if without > 0 {
         about.push(format!("Assumed: 100ms for {without} messages without a cycle time."));
     }
@@ -118,7 +124,7 @@ pub(super) fn kind(message: &DatabaseMessage) -> FrameKind {
     if message.fd { FrameKind::Fd { brs: true, esi: false } } else { FrameKind::Classical }
 }
 
-/// Its signals, for a comment.
+/// Its signals, and what they look like, for a comment.
 pub(super) fn comment(message: &DatabaseMessage) -> String {
     let signals: Vec<&str> = message.signals.iter().map(|signal| signal.name.as_str()).collect();
     let comment = match signals.as_slice() {
@@ -126,7 +132,8 @@ pub(super) fn comment(message: &DatabaseMessage) -> String {
         [some @ .., last] if some.len() < 4 => format!("{}.", [some, &[last]].concat().join(", ")),
         many => format!("{} and {} more.", many[..4].join(", "), many.len() - 4),
     };
-    comment.replace(char::is_control, " ")
+    let proposal = secured::proposal(message).map_or(String::new(), |proposal| format!(" {proposal}."));
+    (comment + &proposal).replace(char::is_control, " ")
 }
 
 fn found(message: &DatabaseMessage, names: &mut BTreeSet<String>) -> FoundMessage {

@@ -3,6 +3,7 @@
 mod database;
 mod recording;
 mod routes;
+mod secured;
 mod transport;
 mod vehicle;
 

@@ -81,7 +81,9 @@ pub fn from_recording(source_name: &str, bytes: &[u8]) -> Result<String, Problem
     }
     found.retain(|channel| !channel.messages.is_empty());
     if found.is_empty() {
-        let message = "no identifier was seen twice, 1us to 10s apart".into();
+        let damaged = recording.warnings.iter().find(|warning| matches!(warning, Warning::Damaged { .. }));
+        let damaged = damaged.map_or(String::new(), |damaged| format!("; {damaged}"));
+        let message = format!("no identifier was seen twice, 1us to 10s apart{damaged}");
         return Err(fail(message, "record for a few periods of the slowest message"));
     }
     if found.len() > SEGMENTS_MAX as usize {
