@@ -5,12 +5,12 @@
 //! takes a time that depends on them.
 //!
 //! The prime is p = 2^256 - 2^224 + 2^192 + 2^96 - 1, so -1 / p = 1 modulo 2^64: the factor of a step of the reduction is the lowest
-//! word m itself, and adding m p takes it away and leaves m 2^32 + m 2^128 (2^64 - 2^32 + 1) above it: shifts, no `mulx`.
+//! word m itself, and adding m p takes it away and leaves m 2^32 + m 2^128 (2^64 - 2^32 + 1) above it: two shifts and one `mulx`.
 //!
-//! | operation | mulx | all instructions | side by side, one core of a Zen 5 at 4.1 GHz | one after the other |
-//! |---|---|---|---|---|
-//! | product | 16 | PROD | 6.9 ns | 8.1 ns |
-//! | square | 10 | SQ | 5.9 ns | 7.2 ns |
+//! | operation | mulx | side by side, one core of a Zen 5 at 4.1 GHz | one after the other |
+//! |---|---|---|---|
+//! | product | 20 | 6.9 ns | 8.2 ns |
+//! | square | 14 | 5.9 ns | 7.2 ns |
 #![allow(unsafe_code)]
 
 use core::arch::asm;
