@@ -2,7 +2,7 @@
 
 use chronoseal_v2x_fleet::road::sumo::{Coordinates, read};
 use chronoseal_wire::its::geonetworking::{BasicHeader, Packet};
-use chronoseal_wire::its::{Cam, Denm, UperError};
+use chronoseal_wire::its::{Cam, Cpm, Denm, UperError, Vam};
 
 /// What stands behind a basic header, or a message alone: what is accepted is emitted with the same meaning.
 pub fn its_packet(data: &[u8]) {
@@ -28,6 +28,16 @@ pub fn its_packet(data: &[u8]) {
         let len = denm.emit(&mut buf).expect("its values are in range");
         assert!(len <= Denm::LEN_MAX);
         assert_eq!(Denm::parse(&buf[..len]), Ok(denm));
+    }
+    if let Ok(cpm) = Cpm::parse(message) {
+        let len = cpm.emit(&mut buf).expect("its values are in range");
+        assert!(len <= Cpm::LEN_MAX);
+        assert_eq!(Cpm::parse(&buf[..len]), Ok(cpm));
+    }
+    if let Ok(vam) = Vam::parse(message) {
+        let len = vam.emit(&mut buf).expect("its values are in range");
+        assert!(len <= Vam::LEN_MAX);
+        assert_eq!(Vam::parse(&buf[..len]), Ok(vam));
     }
     // A message is accepted or too short, never both for more of the same bytes.
     if let Err(UperError::TooShort { len, .. }) = Cam::parse(message) {

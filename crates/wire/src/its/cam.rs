@@ -75,7 +75,8 @@ impl Default for Cam {
     }
 }
 
-const MESSAGE_ID: i64 = 2;
+/// protocolVersion and messageID.
+const HEADER: (i64, i64) = (2, 2);
 
 impl Cam {
     /// Longest message that [`Self::emit`] writes, 40 points of the path included `[byte]`.
@@ -100,7 +101,7 @@ impl Cam {
 
 impl Message for Cam {
     fn code(&mut self, coder: &mut impl Coder) -> Result<bool, UperError> {
-        uper::header(coder, MESSAGE_ID, &mut self.station_id)?;
+        uper::header(coder, HEADER, &mut self.station_id)?;
         integer!(coder, "generationDeltaTime", self.generation_delta_time_ms, 0, 65_535);
         let mut has_low_frequency = self.low_frequency.is_some();
         let mut has_special_vehicle = false;

@@ -49,7 +49,8 @@ pub struct Situation {
 
 /// `defaultValidity` `[s]`.
 const DEFAULT_VALIDITY_S: u32 = 600;
-const MESSAGE_ID: i64 = 1;
+/// protocolVersion and messageID.
+const HEADER: (i64, i64) = (2, 1);
 /// TimestampIts has 42 bits.
 const TIMESTAMP_MAX_MS: i64 = 4_398_046_511_103;
 
@@ -97,7 +98,7 @@ impl Denm {
 
 impl Message for Denm {
     fn code(&mut self, coder: &mut impl Coder) -> Result<bool, UperError> {
-        uper::header(coder, MESSAGE_ID, &mut self.station_id)?;
+        uper::header(coder, HEADER, &mut self.station_id)?;
         let mut has_situation = self.situation.is_some();
         let mut has_more = 0;
         coder.flag("situation", &mut has_situation)?;

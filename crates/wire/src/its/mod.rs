@@ -1,4 +1,4 @@
-//! Messages of cooperative ITS, without their security: GeoNetworking and BTP headers, CAM and DENM.
+//! Messages of cooperative ITS, without their security: GeoNetworking and BTP headers, CAM, DENM, CPM and VAM.
 //!
 //! ```text
 //! basic header | common header | SHB or GBC header | BTP-B | CAM or DENM      NH = 1, not secured
@@ -27,17 +27,27 @@
 //! ```
 
 mod cam;
+mod cpm;
 mod denm;
 pub mod geonetworking;
+mod perceived;
 mod position;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_perception;
 mod uper;
+mod vam;
+mod vru;
 
 pub use cam::{Cam, LowFrequency};
+pub use cpm::{Cpm, CpmOrigin, List, Perceived, Sensor};
 pub use denm::{Denm, Situation};
+pub use perceived::{Estimate, ObjectClass, PerceivedObject};
 pub use position::{PathHistory, PathPoint, ReferencePosition};
 pub use uper::UperError;
+pub use vam::{Vam, VruLowFrequency};
+pub use vru::VruProfile;
 
 /// EtherType of GeoNetworking (EN 302 636-4-1, annex; IEEE registration 0x8947).
 pub const ETHERTYPE_GEONETWORKING: u16 = 0x8947;
@@ -45,6 +55,7 @@ pub const ETHERTYPE_GEONETWORKING: u16 = 0x8947;
 pub const BTP_PORT_CAM: u16 = 2001;
 /// BTP port of DENMs (ETSI TS 103 248).
 pub const BTP_PORT_DENM: u16 = 2002;
-
-/// protocolVersion of CAM and DENM of release 1 (EN 302 637-2 V1.4.1, EN 302 637-3 V1.3.1).
-const PROTOCOL_VERSION: i64 = 2;
+/// BTP port of CPMs (ETSI TS 103 248).
+pub const BTP_PORT_CPM: u16 = 2009;
+/// BTP port of VAMs (ETSI TS 103 248).
+pub const BTP_PORT_VAM: u16 = 2018;

@@ -7,7 +7,7 @@ use super::geonetworking::{
 };
 use super::*;
 
-fn cam() -> Cam {
+pub(super) fn cam() -> Cam {
     let mut position = ReferencePosition::at(487_758_459, 91_829_321);
     position.semi_axes_cm = [150, 80];
     position.orientation = 900;
@@ -55,7 +55,7 @@ fn denm() -> Denm {
     }
 }
 
-fn emitted(cam: &Cam) -> Vec<u8> {
+pub(super) fn emitted(cam: &Cam) -> Vec<u8> {
     let mut buf = [0xaa; Cam::LEN_MAX];
     let len = cam.emit(&mut buf).unwrap();
     buf[..len].to_vec()

@@ -1,8 +1,7 @@
-//! The part of unaligned PER (ITU-T X.691) that CAM and DENM need: integers of known range, one bit after the other.
+//! The part of unaligned PER (ITU-T X.691) that these messages need: integers of known range and open types, one bit after
+//! the other.
 //!
 //! A message is described once, by a function over [`Coder`]; [`Writer`] and [`Reader`] make writing and reading of it.
-
-use super::PROTOCOL_VERSION;
 
 /// Why a message cannot be written or read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -86,8 +85,32 @@ pub(super) trait Coder {
         Ok(())
     }
 
+    /// An open type (X.691 §11.2): the length of its content, and the content as an encoding of its own.
+    fn open_type(&mut self, field: &'static str, content: &mut impl Content) -> Result<(), UperError>;
+
     /// True if values go out.
     fn writes(&self) -> bool;
+}
+
+/// What an open type holds.
+pub(super) trait Content {
+    fn code(&mut self, coder: &mut impl Coder) -> Result<(), UperError>;
+}
+
+/// The longest content of an open type that is written or read `[byte]`: more than a packet on the air holds.
+pub(super) const OPEN_TYPE_LEN_MAX: usize = 1_400;
+
+/// The length of an open type (X.691 §11.9): one octet up to 127, two up to 16383.
+fn open_type_len(coder: &mut impl Coder, field: &'static str, len: usize) -> Result<usize, UperError> {
+    let mut is_long = len > 127;
+    coder.flag(field, &mut is_long)?;
+    let mut raw = len as u64;
+    if is_long {
+        // The second bit stands for fragments of 16384 and more.
+        coder.fixed(field, 0, 1)?;
+    }
+    coder.bits(field, &mut raw, if is_long { 14 } else { 7 })?;
+    if raw as usize > OPEN_TYPE_LEN_MAX { Err(UperError::Unknown { field }) } else { Ok(raw as usize) }
 }
 
 /// [`Coder::integer`] for a field of any integer type.
@@ -125,11 +148,15 @@ pub(super) fn parse<M: Message>(bytes: &[u8]) -> Result<M, UperError> {
 }
 
 /// `ItsPduHeader` of ETSI TS 102 894-2, refused with another version or message.
-pub(super) fn header(coder: &mut impl Coder, message_id: i64, station_id: &mut u32) -> Result<(), UperError> {
-    let (mut version, mut id) = (PROTOCOL_VERSION, message_id);
+pub(super) fn header(
+    coder: &mut impl Coder,
+    (protocol_version, message_id): (i64, i64),
+    station_id: &mut u32,
+) -> Result<(), UperError> {
+    let (mut version, mut id) = (protocol_version, message_id);
     coder.integer("protocolVersion", &mut version, 0, 255)?;
     coder.integer("messageID", &mut id, 0, 255)?;
-    if (version, id) != (PROTOCOL_VERSION, message_id) {
+    if (version, id) != (protocol_version, message_id) {
         return Err(UperError::Unknown { field: "header" });
     }
     integer!(coder, "stationID", *station_id, 0, i64::from(u32::MAX));
@@ -170,6 +197,15 @@ impl Coder for Writer<'_> {
         Ok(())
     }
 
+    fn open_type(&mut self, field: &'static str, content: &mut impl Content) -> Result<(), UperError> {
+        let mut octets = [0; OPEN_TYPE_LEN_MAX];
+        let mut inner = Writer::new(&mut octets);
+        content.code(&mut inner)?;
+        // An empty encoding is one octet of zeros (X.691 §11.1).
+        let len = open_type_len(self, field, inner.len().max(1))?;
+        octets[..len].iter().try_for_each(|octet| self.bits(field, &mut u64::from(*octet), 8))
+    }
+
     fn writes(&self) -> bool {
         true
     }
@@ -208,6 +244,17 @@ impl Coder for Reader<'_> {
         self.bits = end;
         *value = raw;
         Ok(())
+    }
+
+    fn open_type(&mut self, field: &'static str, content: &mut impl Content) -> Result<(), UperError> {
+        let len = open_type_len(self, field, 0)?;
+        let mut octets = [0; OPEN_TYPE_LEN_MAX];
+        for octet in &mut octets[..len] {
+            let mut raw = 0;
+            self.bits(field, &mut raw, 8)?;
+            *octet = raw as u8;
+        }
+        content.code(&mut Reader::new(&octets[..len]))
     }
 
     fn writes(&self) -> bool {
