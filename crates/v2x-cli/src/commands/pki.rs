@@ -404,7 +404,7 @@ fn serve(options: &Serve, printer: &Printer) -> Result<Status, Trouble> {
         authorization: options.authorization_fault,
         validation: options.validation_fault,
     };
-    let store = options.authority.open_store()?;
+    let store = options.authority.open_store()?.for_server()?;
     let server = Server::start(&server, &options.keys.open(&options.authority.dir, printer)?, store)?;
     if options.bind.is_unspecified() && options.public_url.is_none() {
         let url = server.public_url();

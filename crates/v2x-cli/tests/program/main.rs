@@ -6,6 +6,7 @@
 )]
 
 mod help;
+mod stores;
 mod study;
 mod tickets;
 mod token;

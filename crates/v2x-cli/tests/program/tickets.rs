@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use chronoseal_v2x::certificate::legible_fields;
 use chronoseal_v2x::types::CertificateBuf;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_chronoseal-v2x");
+pub(super) const BINARY: &str = env!("CARGO_BIN_EXE_chronoseal-v2x");
 
 /// A program that runs until the test is over.
-struct Running(Child);
+pub(super) struct Running(pub(super) Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -20,12 +20,12 @@ impl Drop for Running {
     }
 }
 
-fn start(folder: &Path, arguments: &[&str]) -> Running {
+pub(super) fn start(folder: &Path, arguments: &[&str]) -> Running {
     let command = Command::new(BINARY).args(arguments).current_dir(folder).stdout(Stdio::piped()).spawn();
     Running(command.unwrap())
 }
 
-fn run(folder: &Path, arguments: &str) {
+pub(super) fn run(folder: &Path, arguments: &str) {
     let output = Command::new(BINARY).args(arguments.split_whitespace()).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
 }

@@ -7,6 +7,7 @@
 mod answers;
 mod confirmed;
 mod postgres;
+mod serving;
 mod sqlite;
 mod tls;
 
@@ -67,6 +68,12 @@ pub enum StoreError {
         /// Why.
         reason: String,
     },
+    /// A file that another server serves from.
+    #[error(
+        "another server serves from {}; stop it, give this one a store of its own, or let both use one PostgreSQL server",
+        _0.display()
+    )]
+    Served(PathBuf),
     /// Neither a file nor a server.
     #[error("a store is a file, or postgresql://user@host/database; not `{0}`")]
     Url(String),
@@ -137,6 +144,10 @@ const LISTS_KEPT: i64 = 200;
 /// The store of an authority.
 pub struct Store {
     database: Box<dyn Database>,
+    /// `None` for a database server.
+    file: Option<PathBuf>,
+    /// Held for as long as the store is open.
+    _serving: Option<serving::Serving>,
 }
 
 impl std::fmt::Debug for Store {
@@ -151,7 +162,17 @@ impl Store {
     /// # Errors
     /// [`StoreError::Sqlite`].
     pub fn sqlite(path: &Path) -> Result<Self, StoreError> {
-        Self::prepared(Box::new(sqlite::Sqlite::open(path)?))
+        let store = Self::prepared(Box::new(sqlite::Sqlite::open(path)?))?;
+        Ok(Self { file: Some(path.to_owned()), ..store })
+    }
+
+    /// The same store for a server, which has a file for itself until the store is dropped; a database server is for several.
+    ///
+    /// # Errors
+    /// [`StoreError::Served`] if another server serves from the file.
+    pub fn for_server(self) -> Result<Self, StoreError> {
+        let serving = self.file.as_deref().map(serving::Serving::begin).transpose()?;
+        Ok(Self { _serving: serving, ..self })
     }
 
     /// A server, by its address in libpq's form, `postgresql://user@host/database`, with TLS if it ends in `?sslmode=require`,
@@ -191,7 +212,7 @@ impl Store {
         for statement in ON_ADDED_COLUMNS {
             database.run(statement, &[])?;
         }
-        Ok(Self { database })
+        Ok(Self { database, file: None, _serving: None })
     }
 
     /// Takes in a station, or changes its permissions. It does not replace the key of a station, and it does not bring back one
