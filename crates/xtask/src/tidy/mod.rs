@@ -7,6 +7,7 @@
 //! | [`kinds`] | which files may name a kind of segment |
 //! | [`manifests`] | every crate inherits the workspace's fields and lints and says what it is |
 //! | [`text`] | length of files, blanks at line ends, tabs, words that do not belong here |
+//! | [`named_tests`] | tests that the table of test purposes names are there |
 //! | [`links`] | relative links in Markdown lead somewhere |
 //!
 //! Each takes the files and gives back findings; none writes anything.
@@ -16,6 +17,7 @@ mod errors;
 mod kinds;
 mod links;
 mod manifests;
+mod named_tests;
 mod text;
 
 use std::path::Path;
@@ -68,6 +70,7 @@ fn check(files: &[File], root: &Path) -> Vec<Finding> {
     findings.extend(errors::check(files));
     findings.extend(kinds::check(files));
     findings.extend(manifests::check(files));
+    findings.extend(named_tests::check(files));
     findings.extend(text::check(files));
     findings.extend(links::check(files, &|path| root.join(path).exists()));
     findings
