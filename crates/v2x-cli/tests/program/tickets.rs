@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use chronoseal_v2x::certificate::legible_fields;
-use chronoseal_v2x::types::CertificateBuf;
+use chronoseal_v2x::types::{CertificateBuf, Psid};
 
 pub(super) const BINARY: &str = env!("CARGO_BIN_EXE_chronoseal-v2x");
 
@@ -82,4 +82,24 @@ fn tickets_of_the_daemon_look_like_those_of_the_command_line() {
     for ticket in tickets(folder) {
         assert_eq!(kind(&ticket), expected, "{}", ticket.display());
     }
+}
+
+#[test]
+fn a_ticket_may_be_for_collective_perception_and_for_vulnerable_road_users() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mut authorities = start(folder, &["pki", "serve", "--dir", "pki", "--port", "0"]);
+    let mut line = String::new();
+    BufReader::new(authorities.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let url = line.trim().strip_prefix("listening ").unwrap_or_else(|| panic!("{line}"));
+    run(folder, "pki keygen --dir car");
+    run(folder, "pki register --dir pki --id c0ffee03 --key car/canonical.pub.pem");
+    run(folder, &format!("pki enrol --dir car --id c0ffee03 --url {url}/ea --ea pki/ea.oer --rca pki/rca.oer"));
+    let services = "--permission 638:01ff --permission 639:01ff";
+    let authorities = "--aa pki/aa.oer --ea pki/ea.oer --rca pki/rca.oer";
+    run(folder, &format!("pki authorize --dir car --url {url}/aa {authorities} {services}"));
+    let ticket = CertificateBuf::new(std::fs::read(&tickets(folder)[0]).unwrap()).unwrap();
+    let permissions = ticket.view().to_be_signed.app_permissions.unwrap();
+    let allowed: Vec<Psid> = permissions.iter().map(|one| one.psid).collect();
+    assert_eq!(allowed, [Psid::VAM, Psid::CPM]);
 }

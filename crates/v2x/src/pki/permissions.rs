@@ -77,7 +77,7 @@ impl Permissions {
     }
 
     /// All that a ticket can have from an authorization authority here: CAM, DENM, traffic light and road topology,
-    /// in-vehicle information, GeoNetworking management, collective perception.
+    /// in-vehicle information, GeoNetworking management, vulnerable road users, collective perception.
     pub fn tickets() -> Self {
         Self::of(&[
             (36, &[0x01, 0xff, 0xff]),
@@ -87,6 +87,7 @@ impl Permissions {
             (139, &[0x01, 0xff, 0xff, 0xff, 0xff, 0xff]),
             (140, &[0x02, 0xff, 0xff, 0xe0]),
             (141, &[0x01, 0xc0]),
+            (638, &[0x01, 0xff]),
             (639, &[0x01, 0xff]),
         ])
     }
