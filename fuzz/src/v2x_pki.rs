@@ -7,6 +7,7 @@ use chronoseal_core::random::{ChaCha8Rng, Purpose, stream};
 use chronoseal_v2x::certificate::hashed_id8;
 use chronoseal_v2x::coer::{Decode, Encode};
 use chronoseal_v2x::crypto::{Curve, SigningKey, SoftwareKey};
+use chronoseal_v2x::lint::{SecuredPacket, secured_packet};
 use chronoseal_v2x::message::{SessionKey, SignerCertificate, SignerForm, encrypt_with_session_key, sign};
 use chronoseal_v2x::pki::{
     AnswerStore, Applicant, Authority, AuthorizationAuthority, Credential, DatedRequest, Decision, EnrolmentAuthority,
@@ -314,6 +315,13 @@ pub fn v2x_lint(data: &[u8]) {
             }
         }
         Err(error) => assert!(error.offset <= data.len() && !error.to_string().is_empty()),
+    }
+    let _ = chronoseal_v2x::lint::of_old_standard(data);
+    // As a frame of every link that is looked into: what is found ends with the frame.
+    for link_type in [1, 105, 113, 127, 192, 276] {
+        if let SecuredPacket::Secured { offset, bytes } = secured_packet(link_type, data) {
+            assert_eq!(data.get(offset..), Some(bytes));
+        }
     }
 }
 

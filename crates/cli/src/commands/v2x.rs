@@ -9,7 +9,8 @@ use chronoseal_recordings::content::{Purpose, expect};
 use chronoseal_recordings::{CaptureItem, CaptureReader, CapturedPacket, Format as Recorded};
 use chronoseal_v2x::coer::{DecodeError, Rules};
 use chronoseal_v2x::lint::{
-    BatchTicket, Finding, Kind, Report, SecuredPacket, Severity, linking, lint_among, lint_packet, secured_packet,
+    BatchTicket, Finding, Kind, LINKS, Other, Report, SecuredPacket, Severity, linking, lint_among, lint_packet,
+    of_old_standard, secured_packet,
 };
 use chronoseal_v2x::types::{Certificate, CertificateBuf, Time64};
 use clap::{Args, Subcommand};
@@ -175,7 +176,10 @@ fn examine_file(
             expect(bytes, Purpose::Credentials)
                 .map_err(|error| Trouble(format!("error: {}: {error}", file.display())))?;
             let result = lint_among(bytes, now(), known);
-            let result = result.map_err(|error| format!("neither a certificate nor a message: {error}"));
+            let result = result.map_err(|error| match of_old_standard(bytes) {
+                Some(old) => not_of_1609_2(old),
+                None => format!("neither a certificate nor a message: {error}"),
+            });
             all.push(Examined { name: file.display().to_string(), result });
             Ok(())
         }
@@ -186,7 +190,8 @@ fn examine_file(
 #[derive(Default)]
 struct Count {
     secured: usize,
-    other: usize,
+    /// Packets without a secured one, by what they are.
+    others: BTreeMap<Other, usize>,
     /// Packets of links that are not looked into, by link type.
     of_unknown_link: BTreeMap<u32, usize>,
 }
@@ -217,19 +222,19 @@ fn examine_capture(
                 let name = format!("{}, packet {number}", file.display());
                 all.push(Examined {
                     name,
-                    result: lint_packet(bytes, known).map_err(|error| not_read(&error, &packet)),
+                    result: lint_packet(bytes, known).map_err(|error| not_read(&error, bytes, &packet)),
                 });
             }
-            SecuredPacket::Unsecured | SecuredPacket::Other => count.other += 1,
+            SecuredPacket::Other(other) => *count.others.entry(other).or_default() += 1,
             SecuredPacket::UnknownLink => *count.of_unknown_link.entry(packet.link_type).or_default() += 1,
         }
     }
     printer.hint(&format!("{}: {count}", file.display()));
     if count.secured == 0 {
         let help = if count.of_unknown_link.is_empty() {
-            "secured GeoNetworking packets have EtherType 0x8947 and next header 2"
+            "secured GeoNetworking packets have EtherType 0x8947 and next header 2".to_owned()
         } else {
-            "links looked into are Ethernet (1), IEEE 802.11 (105, 127) and Linux' any interface (113, 276)"
+            format!("links looked into are {LINKS}")
         };
         return Err(Trouble(format!("error: {} has no secured packet; {count}\nhelp: {help}", file.display())));
     }
@@ -237,18 +242,31 @@ fn examine_capture(
 }
 
 /// Why a packet is no message.
-fn not_read(error: &DecodeError, packet: &CapturedPacket<'_>) -> String {
+fn not_read(error: &DecodeError, bytes: &[u8], packet: &CapturedPacket<'_>) -> String {
     let (captured, sent) = (packet.data.len(), packet.original_len);
     if captured < sent as usize {
         format!("only {captured} of {sent} bytes were captured; capture with a longer snap length, as `tcpdump -s 0`")
+    } else if let Some(old) = of_old_standard(bytes) {
+        not_of_1609_2(old)
     } else {
         format!("no message: {error}")
     }
 }
 
+/// Why what is of an older standard is not looked at.
+fn not_of_1609_2(what: &str) -> String {
+    format!(
+        "this is {what}, whose formats ended with V1.3.1 in 2017; those of IEEE 1609.2 (protocol version 3) are read. Have its sender speak \
+         TS 103 097 V1.3.1 or later"
+    )
+}
+
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} secured packets, {} others", self.secured, self.other)?;
+        write!(f, "{} secured packets", self.secured)?;
+        for (other, count) in &self.others {
+            write!(f, ", {count} {other}")?;
+        }
         for (link_type, count) in &self.of_unknown_link {
             write!(f, ", {count} of link type {link_type}")?;
         }

@@ -35,7 +35,7 @@ fn packets_are_counted_as_others_count_them_and_a_check_sequence_is_a_note() {
     let checked = [&frame()[..], &[1, 2, 3, 4]].concat();
     bench.write("drive.pcap", capture(1, &[&[0xff; 60], &frame(), &checked]));
     let said = bench.say(&["v2x", "lint", "drive.pcap"]);
-    said.assert_code(3).assert_says(&["2 secured packets, 1 others"]);
+    said.assert_code(3).assert_says(&["2 secured packets, 1 of other protocols"]);
     assert!(said.out.contains("drive.pcap, packet 2: a trust list, not all of it checked"), "{}", said.out);
     assert!(said.out.contains("packet 3: a trust list, 0 violations, 1 notes"), "{}", said.out);
 }
@@ -65,6 +65,52 @@ fn links_that_are_not_looked_into_are_named() {
         "1 of link type 227",
         "Ethernet (1)",
     ]);
+}
+
+/// Quality of service, outside a BSS, to all; then the EtherType, which stands alone at 5.9 GHz.
+const WLAN: [u8; 28] = [
+    0x88, 0, 0, 0, 255, 255, 255, 255, 255, 255, 2, 0, 0, 0, 0, 1, 255, 255, 255, 255, 255, 255, 0x10, 0, 0x23, 0,
+    0x89, 0x47,
+];
+
+#[test]
+fn frames_of_its_g5_are_looked_into_and_others_are_counted_by_what_they_are() {
+    let bench = Bench::new();
+    let secured = [&WLAN, &[0x12, 0, 0x1a, 1][..], MESSAGE].concat();
+    let beacon = [&[0x80, 0][..], &WLAN[2..]].concat();
+    let enciphered = [&[0x88, 0x40][..], &WLAN[2..]].concat();
+    let unsecured = [&WLAN, &[0x11, 0, 0x1a, 1, 0, 0][..]].concat();
+    let all = [secured, beacon, enciphered, unsecured];
+    let fronts: [(u32, &[u8]); 3] =
+        [(105, &[]), (127, &[0, 0, 10, 0, 6, 0, 0, 0, 0, 12]), (192, &[0, 0, 8, 0, 105, 0, 0, 0])];
+    for (link_type, front) in fronts {
+        let frames = all.each_ref().map(|frame| [front, frame].concat());
+        bench.write("air.pcap", capture(link_type, &frames.each_ref().map(Vec::as_slice)));
+        let said = bench.say(&["v2x", "lint", "air.pcap"]);
+        said.assert_code(3).assert_says(&[
+            "1 secured packets, 1 of GeoNetworking without security, 1 of IEEE 802.11 without data, such as beacons, 1 of IEEE 802.11 \
+             that are enciphered",
+        ]);
+        assert!(said.out.contains("air.pcap, packet 1: a trust list"), "{link_type}: {}", said.out);
+    }
+}
+
+#[test]
+fn what_is_of_a_standard_before_ieee_1609_2_is_named() {
+    let bench = Bench::new();
+    let old = [2, 0x81, 0x10, 128, 2, 1, 0, 0, 0, 0];
+    bench.write("old.bin", old);
+    bench.write("old.pcap", capture(105, &[&[&WLAN, &[0x12, 0, 0x1a, 1][..], &old].concat()]));
+    bench.write("ticket.bin", [2, 0, 1, 0, 0, 0]);
+    let said = bench.say(&["v2x", "lint", "old.bin", "ticket.bin"]);
+    for expected in
+        ["old.bin: this is a message of TS 103 097 V1.2.1", "ticket.bin: this is a certificate of TS 103 097 V1.2.1"]
+    {
+        assert!(said.out.contains(expected), "{expected}: {}", said.out);
+    }
+    // The frames say that they were longer.
+    let said = bench.say(&["v2x", "lint", "old.pcap"]);
+    assert!(said.out.contains("packet 1: only 42 of 1000 bytes were captured"), "{}", said.out);
 }
 
 #[test]

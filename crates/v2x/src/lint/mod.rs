@@ -21,12 +21,14 @@ mod capture;
 mod certificate;
 mod linking;
 mod message;
+mod old;
 mod trust_list;
 
 use core::fmt;
 
-pub use capture::{SecuredPacket, secured_packet};
+pub use capture::{LINKS, Other, SecuredPacket, secured_packet};
 pub use linking::{BatchTicket, linking};
+pub use old::of_old_standard;
 
 use crate::certificate::{CertificateForm, CertificateHash, certificate_hash};
 use crate::coer::{Decode, DecodeError, Deviation, Reader, Rules};
