@@ -8,6 +8,7 @@ use chronoseal_results::rows::{FrameRow, Outcome};
 use chronoseal_results::{Distribution, ProgramMeta};
 use chronoseal_runner::{LiveOptions, MeasureError, Run, measure};
 use chronoseal_scenario::{NoFiles, Scenario};
+use serde::{Deserialize, Serialize};
 
 use crate::Pair;
 use crate::pair::STRANGER;
@@ -20,7 +21,7 @@ pub const WARM_UP_PERCENT: usize = 10;
 const CARRIED: &str = "data";
 
 /// What was measured.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Measured {
     /// Messages that were due after the warm-up: the sum of the five below.
     pub due: u64,
@@ -70,7 +71,7 @@ pub struct Measured {
 }
 
 /// What a program took, with all that it started, from its start to its end.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Taken {
     /// The node that ran it.
     pub node: String,

@@ -39,6 +39,9 @@ pub enum MiddlewareError {
     /// Messages that cannot be made of recordings.
     #[error("messages of sensor data cannot be made: {0}")]
     Bodies(String),
+    /// Cells of an earlier run that cannot be used, or none that can be kept.
+    #[error("{0}")]
+    Kept(String),
     /// A user's recording that cannot be read.
     #[error("{0}")]
     Recording(String),

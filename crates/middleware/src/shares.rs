@@ -6,7 +6,7 @@ use crate::cost::cell;
 use crate::{Adapter, Configuration, REPETITIONS_MIN, Repetitions, plain_of};
 
 const FOOTNOTE: &str = "Sockets and kernel: plain sockets of the transport that the configuration has. Middleware: the same without security, less plain sockets, with \
-    what it serializes: adapters hand all middlewares the same bytes. Cryptography: less the same without security. Network: less the same over localhost. Each is \
+    what it serializes: adapters hand all middlewares the same bytes. Cryptography: less the same without security. Each is \
     the mean of the differences of medians in each round, with Student's interval of 95 %; one with zero in it shows no share. A share below zero is a faster way, not a gain of time.";
 
 /// The plain sockets that a configuration is held against, by what it listens on.
@@ -33,10 +33,10 @@ pub fn shares<'a>(
         .numbers("sockets and kernel", "us")
         .numbers("middleware", "us")
         .numbers("cryptography", "us");
-    if network.is_some() {
-        table = table.numbers("network", "us");
-    }
     table = table.footnote(FOOTNOTE);
+    if network.is_some() {
+        table = table.numbers("network", "us").footnote("Network: less the same over localhost, in the same round.");
+    }
     for (adapter, configuration) in chosen {
         let own = local.medians(&configuration.name);
         if own.len() < REPETITIONS_MIN {

@@ -71,6 +71,10 @@ pub enum StudyOption {
     NoFifo,
     /// [`StudyOptions::seed`].
     Seed,
+    /// [`StudyOptions::only`].
+    Only,
+    /// [`StudyOptions::resumes`].
+    Resume,
 }
 
 impl StudyOption {
@@ -82,6 +86,8 @@ impl StudyOption {
             Self::Functional => "--functional",
             Self::NoFifo => "--no-fifo",
             Self::Seed => "--seed",
+            Self::Only => "--only",
+            Self::Resume => "--resume",
         }
     }
 }
@@ -102,6 +108,10 @@ pub struct StudyOptions {
     pub no_fifo: bool,
     /// Seed of all chance.
     pub seed: u64,
+    /// Of what it would measure, only what has these names; all if there are none.
+    pub only: Vec<String>,
+    /// The folder has what an earlier run measured, with which it goes on.
+    pub resumes: bool,
     /// Where the live runs are stored, each in a folder of its own.
     pub folder: PathBuf,
     /// How to start an agent; `None`: this executable with the one argument `agent`.
@@ -134,6 +144,14 @@ pub enum StudyError {
         option: StudyOption,
         /// Those that have an effect.
         honours: &'static [StudyOption],
+    },
+    /// A name that nothing it measures has.
+    #[error("--only {name}: nothing that this study measures has that name; write some of {}", known.join(", "))]
+    Only {
+        /// As typed.
+        name: String,
+        /// What may be typed.
+        known: Vec<String>,
     },
     /// A scenario of the study does not load; it was changed or is not ours.
     #[error("scenario of the study: {0}")]
@@ -177,7 +195,7 @@ pub const V2X_VSS: StudyElsewhere =
 
 /// Every study but [`V2X_VSS`].
 pub const fn studies() -> &'static [Study] {
-    use StudyOption::{Full, NoFifo, NoLive, Seed};
+    use StudyOption::{Full, NoFifo, NoLive, Only, Resume, Seed};
     &[
         Study { name: "tte-hmac", title: tte_hmac::TITLE, honours: &[Full, NoLive, NoFifo, Seed], run: tte_hmac::run },
         Study { name: "can-group-key", title: can_group_key::TITLE, honours: &[Seed], run: can_group_key::run },
@@ -190,7 +208,7 @@ pub const fn studies() -> &'static [Study] {
         Study {
             name: "robot-middleware",
             title: robot_middleware::TITLE,
-            honours: &[Full, NoLive, NoFifo, Seed],
+            honours: &[Full, NoLive, NoFifo, Seed, Only, Resume],
             run: robot_middleware::run,
         },
     ]

@@ -312,7 +312,11 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     let costs = costs(&format!("{} over {}", data.name, network.title), data.length, pairs, &repetitions);
     bar.finish_and_clear();
     let mut document = document(&rows, &data, (network, packets), costs);
-    document.sections.extend(shares.map(|shares| Section::new("What latency is made of").with(Block::Table(shares))));
+    if let Some(shares) = shares {
+        // Before what is to be known of all.
+        let place = document.sections.len().saturating_sub(1);
+        document.sections.insert(place, Section::new("What latency is made of").with(Block::Table(shares)));
+    }
     document.verdict.points.splice(0..0, recording.into_iter().flat_map(|recording| recording.notes));
     keep(&folder, filling, &document, options.format, printer)
 }

@@ -175,6 +175,8 @@ mod tests {
     #[test]
     fn a_study_that_was_stopped_says_so_and_judges_nothing() {
         let options = StudyOptions {
+            only: Vec::new(),
+            resumes: false,
             full: false,
             live: false,
             functional: false,

@@ -43,6 +43,8 @@ pub(super) fn run<'a>(
         progress(place as f64 / count as f64, &format!("attack {} on {}", attack.name, configuration.name));
         let answer = if !plan.is_live {
             Answer::Not("live runs were left out".into())
+        } else if !plan.only.has_configuration(&configuration.name) {
+            Answer::Not("--only leaves it out".into())
         } else if stop.load(Ordering::Relaxed) {
             Answer::Not("the study was stopped before".into())
         } else if !plan.is_full && configuration.published.is_none() {

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_core::Duration;
 use chronoseal_middleware::{
-    Adapter, Answer, Configuration, Data, Host, Measured, NETWORKS, Network, Packets, Question, REPETITIONS_MIN,
-    Repetitions,
+    Adapter, Answer, CellName, Configuration, Data, Host, Kept, Measured, NETWORKS, Network, Packets, Question,
+    REPETITIONS_MIN, Repetitions, Terms,
 };
-use chronoseal_runner::LiveOptions;
+use chronoseal_runner::{LiveOptions, versions};
 
+use super::only::Only;
 use crate::Progress;
 
 /// How long a cell runs, finding each other included.
@@ -20,12 +21,24 @@ const FULL: Duration = Duration::from_s(64);
 const ROUNDS: u64 = REPETITIONS_MIN as u64;
 
 /// What is asked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) is_full: bool,
     pub(super) is_live: bool,
     pub(super) seed: u64,
     pub(super) no_fifo: bool,
+    pub(super) only: Only,
+}
+
+impl Plan {
+    fn duration(&self) -> Duration {
+        if self.is_full { FULL } else { QUICK }
+    }
+
+    /// What cells of one study have in common.
+    pub(super) fn terms(&self) -> Terms {
+        Terms { seed: self.seed, duration_ns: self.duration().as_ns(), versions: versions() }
+    }
 }
 
 /// Every cell, by configuration, data and network.
@@ -37,12 +50,13 @@ pub(super) fn measure(
     host: &mut Host,
     all: &[Adapter],
     plan: &Plan,
+    kept: &mut Kept,
     stop: &AtomicBool,
     progress: &mut Progress<'_>,
 ) -> Cells {
     let mut cells = Cells::default();
     let live = LiveOptions { no_fifo: plan.no_fifo, ..LiveOptions::default() };
-    let (duration, rounds) = if plan.is_full { (FULL, ROUNDS) } else { (QUICK, 1) };
+    let (duration, rounds) = (plan.duration(), if plan.is_full { ROUNDS } else { 1 });
     let sensors = Data::recorded();
     let configurations: Vec<(&Adapter, &Configuration)> =
         all.iter().flat_map(|adapter| adapter.configurations.iter().map(move |one| (adapter, one))).collect();
@@ -56,13 +70,25 @@ pub(super) fn measure(
                     progress(done as f64 / count as f64, &what);
                     done += 1;
                     let reason = left_out(plan, configuration, data, network, stop.load(Ordering::Relaxed));
-                    let answer = match reason {
-                        Some(reason) => Answer::Not(reason),
-                        None => {
+                    let cell = CellName {
+                        configuration: configuration.name.clone(),
+                        data: data.name.clone(),
+                        network: network.profile.to_owned(),
+                        round,
+                    };
+                    let known = kept.get(&cell);
+                    let answer = match (reason, known) {
+                        (Some(reason), _) => Answer::Not(reason),
+                        (None, Some(measured)) => Answer::Measured(Box::new(measured)),
+                        (None, None) => {
                             let seed = plan.seed + round;
                             let question =
                                 Question { data, network, packets: Packets::Large, duration, seed, attack: None };
-                            host.answer(adapter, configuration, question, &live, stop).0
+                            let answer = host.answer(adapter, configuration, question, &live, stop).0;
+                            if let Answer::Measured(measured) = &answer {
+                                kept.keep(&cell, measured);
+                            }
+                            answer
                         }
                     };
                     let key = (configuration.name.clone(), data.name.clone(), network.profile);
@@ -84,6 +110,9 @@ fn left_out(
 ) -> Option<String> {
     if !plan.is_live {
         return Some("live runs were left out".into());
+    }
+    if !plan.only.has(&configuration.name, &data.name, network.profile) {
+        return Some("--only leaves it out".into());
     }
     if is_stopped {
         return Some("the study was stopped before".into());

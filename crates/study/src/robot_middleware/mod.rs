@@ -2,17 +2,19 @@
 
 mod attacks;
 mod cells;
+mod only;
 pub mod published;
 mod tables;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_middleware::{Adapter, Cache, Data, Host, NETWORKS, Trial, adapters, attacked};
+use chronoseal_middleware::{Adapter, Cache, Data, Host, Kept, NETWORKS, Trial, adapters, attacked};
 use chronoseal_report::{Block, Document, Section, Verdict, Word};
 use chronoseal_runner::versions;
 
 use self::cells::{Cells, Plan};
+use self::only::Only;
 use self::published::{Printed, contradiction};
 use crate::{Progress, StudyError, StudyOptions, StudyOutcome};
 
@@ -29,11 +31,22 @@ const ADAPTERS: &str = "adapters/middleware";
 pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_>) -> Result<StudyOutcome, StudyError> {
     let all = adapters(Path::new(ADAPTERS))?;
     let printed = published::tables();
-    let plan = Plan { is_full: options.full, is_live: options.live, seed: options.seed, no_fifo: options.no_fifo };
+    let plan = Plan {
+        is_full: options.full,
+        is_live: options.live,
+        seed: options.seed,
+        no_fifo: options.no_fifo,
+        only: Only::of(&options.only, &all)?,
+    };
+    let mut kept = match (options.live, options.resumes) {
+        (false, _) => Kept::default(),
+        (true, false) => Kept::begin(&options.folder, &plan.terms())?,
+        (true, true) => Kept::resume(&options.folder, &plan.terms())?,
+    };
     let cache = Cache::of_user()?;
     let bodies = if options.live { Some(cache.bodies(Path::new(ADAPTERS))?) } else { None };
     let mut host = Host::new(cache, bodies);
-    let cells = cells::measure(&mut host, &all, &plan, stop, &mut |done, what| progress(CELLS * done, what));
+    let cells = cells::measure(&mut host, &all, &plan, &mut kept, stop, &mut |done, what| progress(CELLS * done, what));
     let known = chronoseal_middleware::attacks(Path::new(ADAPTERS))?;
     let trials = attacks::run(&mut host, &all, &known, &plan, stop, &mut |done, what| {
         progress(CELLS + (1.0 - CELLS) * done, what)
@@ -70,10 +83,12 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
     sections.push(Section::new("Contradictions of the printed tables").with(Block::Notes(contradictions(&printed))));
     sections.push(Section::new("What to know").with(Block::Notes(notes(&all, &cells))));
     sections.push(Section::new("Not there yet").with(Block::Notes(NOT_YET.map(str::to_owned).to_vec())));
+    let mut verdict = verdict(&all, &cells, &trials);
+    verdict.points.extend(kept.trouble().map(str::to_owned));
     let document = Document {
         title: TITLE.into(),
         subtitle: "Nine configurations of the source and those of today, three kinds of data, three networks: printed beside measured.".into(),
-        verdict: verdict(&all, &cells, &trials),
+        verdict,
         sections,
         environment: versions(),
     };
@@ -170,6 +185,8 @@ mod tests {
     #[test]
     fn without_live_runs_the_study_says_that_nothing_was_measured() {
         let options = StudyOptions {
+            only: Vec::new(),
+            resumes: false,
             full: false,
             live: false,
             functional: false,
@@ -180,9 +197,11 @@ mod tests {
         };
         // A study runs in a checkout's root, its tests in their crate's folder.
         let all = adapters(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(ADAPTERS)).expect("they are here");
-        let plan = Plan { is_full: false, is_live: options.live, seed: 1, no_fifo: false };
+        let only = Only::of(&options.only, &all).expect("nothing is named");
+        let plan = Plan { is_full: false, is_live: options.live, seed: 1, no_fifo: false, only };
         let mut host = Host::new(Cache::new("nothing is built"), None);
-        let cells = cells::measure(&mut host, &all, &plan, &AtomicBool::new(false), &mut |_, _| {});
+        let cells =
+            cells::measure(&mut host, &all, &plan, &mut Kept::default(), &AtomicBool::new(false), &mut |_, _| {});
         let verdict = verdict(&all, &cells, &[]);
         assert_eq!((verdict.word, verdict.text.as_str()), (Word::NotChecked, "Nothing was measured."));
         let table = tables::loss(&all, &cells, &published::tables());
