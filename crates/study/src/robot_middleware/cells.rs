@@ -1,6 +1,6 @@
 //! The measured cells: each configuration with each kind of data over each network, live.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_core::Duration;
@@ -8,7 +8,7 @@ use chronoseal_middleware::{
     Adapter, Answer, CellName, Configuration, Data, Host, Kept, Measured, NETWORKS, Network, Packets, Question,
     REPETITIONS_MIN, Repetitions, Terms,
 };
-use chronoseal_runner::{LiveOptions, versions};
+use chronoseal_runner::{LiveOptions, commit, versions};
 
 use super::only::Only;
 use crate::Progress;
@@ -37,7 +37,9 @@ impl Plan {
 
     /// What cells of one study have in common.
     pub(super) fn terms(&self) -> Terms {
-        Terms { seed: self.seed, duration_ns: self.duration().as_ns(), versions: versions() }
+        let build = ("commit".to_owned(), commit().to_owned());
+        let versions = versions().into_iter().chain([build]).collect();
+        Terms { seed: self.seed, duration_ns: self.duration().as_ns(), versions }
     }
 }
 
@@ -190,17 +192,22 @@ impl Cells {
 
     /// Why cells were not measured, each reason once with how many cells it is of.
     pub(super) fn problems(&self) -> Vec<String> {
-        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for ((name, ..), answers) in &self.0 {
-            for answer in answers {
-                if let Answer::Not(why) = answer {
-                    reasons.entry(why).or_default().push(name);
-                }
-            }
+        let mut reasons: BTreeMap<(&str, bool), usize> = BTreeMap::new();
+        for answers in self.0.values() {
+            let whys: BTreeSet<&str> = answers
+                .iter()
+                .filter_map(|answer| match answer {
+                    Answer::Not(why) => Some(why.as_str()),
+                    Answer::Measured(_) => None,
+                })
+                .collect();
+            let is_partly = answers.iter().any(|answer| matches!(answer, Answer::Measured(_)));
+            whys.into_iter().for_each(|why| *reasons.entry((why, is_partly)).or_default() += 1);
         }
-        let told = |(why, names): (&str, Vec<&str>)| {
+        let told = |((why, is_partly), count): ((&str, bool), usize)| {
             let first = why.lines().next().unwrap_or_default();
-            format!("{} cells not measured, because {first}", names.len())
+            let when = if is_partly { " in all rounds" } else { "" };
+            format!("{count} cells not measured{when}, because {first}")
         };
         reasons.into_iter().map(told).collect()
     }
