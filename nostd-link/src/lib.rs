@@ -172,7 +172,7 @@ pub extern "C" fn chronoseal_secoc(payload: u32) -> u32 {
 }
 
 fn secoc(payload: u32) -> Option<u32> {
-    let profile = secoc::profile_1(FreshnessFormat::Counter { len: 4 }).ok()?;
+    let profile = secoc::profile_1(FreshnessFormat::Counter { bits: 32 }).ok()?;
     let key = Key128::from_array(core::array::from_fn(|i| i as u8));
     let mut pdu = [0; 8];
     pdu[..4].copy_from_slice(&payload.to_be_bytes());
