@@ -105,6 +105,7 @@ pub(crate) fn is_certain(plan: &Plan, risk: &Risk) -> bool {
         }
         Cause::FramesLost { .. } | Cause::Recorded { .. } | Cause::ThrownOut { .. } | Cause::NotInGroup { .. } => true,
         Cause::StreamFilter(risk) => !risk.is_unbounded(),
+        Cause::OnLink(risk) => risk.is_certain(),
         _ => false,
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
     for (_, stream, _, facet) in view.streams() {
         let packets = facet.cut.fragments();
         let whole = match facet.transport {
-            LinkTransport::Udp => match view.segment.whole(facet.cut) {
+            LinkTransport::Udp => match view.whole(facet) {
                 Ok(share) => Cell::number(share * 100.0, 2),
                 Err(why) => Cell::na(why.to_string()),
             },
@@ -51,6 +51,7 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
         let law = view.last_packet(stream, facet);
         let mut row = vec![Cell::text(&stream.name)];
         match &law {
+            Ok(_) if view.whole(facet) == Ok(0.0) => row.extend((0..5).map(|_| Cell::na("no message comes"))),
             Err(why) => row.extend((0..5).map(|_| Cell::na(why.to_string()))),
             Ok(law) => {
                 let (mean, deviation) = law.moments_ns();

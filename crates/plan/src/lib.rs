@@ -26,6 +26,7 @@ pub use can::*;
 pub use chronoseal_core::random::Jitter;
 pub use chronoseal_media::recovery::{LatentErrors, RecoveryAlgorithm, RecoveryConfig};
 pub use chronoseal_nodes::end_system::Replication;
+pub use chronoseal_nodes::udp_station::NUMBERS_TOLD_APART;
 pub use ethernet::*;
 pub use facet::Facet;
 pub use gateway::*;

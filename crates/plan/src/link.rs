@@ -1,8 +1,8 @@
 //! What will be run on a lossy link.
 
 use chronoseal_core::{Duration, NodeId, StreamId};
-use chronoseal_media::link::{LastPacket, LinkLaws, Order};
-use chronoseal_nodes::udp_station::RecordedMessages;
+use chronoseal_media::link::{DelayLaw, LastPacket, LinkLaws, Order};
+use chronoseal_nodes::udp_station::{self, RecordedMessages};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 use chronoseal_wire::ipv4::{self, Cut};
 use chronoseal_wire::part_header::PartHeader;
@@ -145,10 +145,31 @@ impl<'p> Link<'p> {
     pub fn last_packet(self, stream: &StreamPlan, hop: &LinkHop) -> Result<LastPacket<'p>, NotOfLink> {
         match hop.transport {
             LinkTransport::Udp if stream.recorded().is_some() => Err(NotOfLink::Recording),
-            LinkTransport::Udp => self.segment.last_packet(hop.cut),
+            LinkTransport::Udp => self.in_time(hop).and_then(|()| self.segment.last_packet(hop.cut)),
             LinkTransport::Program => Err(NotOfLink::Program),
             over => Err(NotOfLink::Connection(over.title())),
         }
+    }
+
+    /// The probability that all packets of a message over UDP come that is sent to an idle interface.
+    ///
+    /// # Errors
+    /// [`NotOfLink`] if the losses of the link alone do not say it.
+    pub fn whole(self, hop: &LinkHop) -> Result<f64, NotOfLink> {
+        self.in_time(hop).and_then(|()| self.segment.whole(hop.cut))
+    }
+
+    /// Refuses a message that its receiver may give up before the rest of it has come. Of a law without an end the last deviations do not
+    /// count, which no figure shows.
+    fn in_time(self, hop: &LinkHop) -> Result<(), NotOfLink> {
+        let delay = &self.segment.laws.delay;
+        let longest = match (delay, delay.max()) {
+            (DelayLaw::Normal { mean, deviation }, None) => *mean + *deviation * 12,
+            (_, max) => max.unwrap_or_default(),
+        };
+        let takes = self.segment.after_first(hop.cut) + longest - delay.min();
+        let is_cut = hop.cut.fragments() > 1;
+        if is_cut && takes >= hop.timeout { Err(NotOfLink::GivenUp { takes, timeout: hop.timeout }) } else { Ok(()) }
     }
 
     /// What all messages of a recording take at the rate of their sender, each in a packet of its own.
@@ -184,6 +205,16 @@ pub enum NotOfLink {
         /// Packets that may wait.
         queue: u32,
     },
+    /// Its receiver may give it up.
+    #[error(
+        "its packets can come {takes:.3} apart, and a message of which not all has come after {timeout} is given up (`reassembly_timeout`)"
+    )]
+    GivenUp {
+        /// The first and the last.
+        takes: Duration,
+        /// Of the receiver.
+        timeout: Duration,
+    },
     /// Packets stay in their order.
     #[error("packets wait for those before them, also of other messages")]
     Order,
@@ -193,6 +224,13 @@ pub enum NotOfLink {
 }
 
 impl LinkHop {
+    /// How many of its messages a receiver puts together at once; the oldest is given up for one more.
+    pub fn unfinished_max(&self) -> usize {
+        udp_station::unfinished_max(
+            self.parts.map_or(self.cut.datagram_len, |parts| TestBedHeader::LEN + parts.datagram_len),
+        )
+    }
+
     /// Of a stream in datagrams whose messages have so many bytes, their protection included, on a segment.
     pub fn in_datagrams(message_len: usize, segment: &LinkSegment, timeout: Duration) -> Self {
         let transport = LinkTransport::Udp;
@@ -227,6 +265,12 @@ impl LinkSegment {
         let frame_len = |data_len: usize| (HEADER_LEN + ipv4::HEADER_LEN + data_len).max(FRAME_LEN_MIN) as u64;
         let time = |data_len: usize| self.laws.sending_time(frame_len(data_len));
         time(cut.fragment_len) * (cut.fragments() as i64 - 1) + time(cut.last_len())
+    }
+
+    /// What the packets of a message behind its first take at the rate of their sender.
+    pub fn after_first(&self, cut: Cut) -> Duration {
+        let first = Cut { datagram_len: cut.fragment_len.min(cut.datagram_len), ..cut };
+        self.sending_time(cut) - self.sending_time(first)
     }
 
     /// The probability that all packets of a message come that is sent to an idle interface.

@@ -363,7 +363,9 @@ impl<'a> Network<'a> {
         at_port: Result<Span, Why>,
         checked: Span,
     ) -> Result<Span, Why> {
-        let Some((limit, before)) = self.jobs.row(hop.segment).and_then(|row| row.gives_up_after(stream, hop)) else {
+        let Some((limit, before)) =
+            self.jobs.row(hop.segment).and_then(|row| row.gives_up_after(self.plan, stream, hop))
+        else {
             return Ok(checked);
         };
         let takes = checked.max - at_port?.min + before;

@@ -4,9 +4,9 @@ use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_plan::{HopPlan, LINK, Link, LinkHop, LinkTransport, Plan, SegmentId, StreamPlan, Trigger};
 
-use super::demand::{Load, Periodic};
+use super::demand::{Load, Overload, Periodic};
 use super::processor::mac_work;
-use super::{Arrivals, HopBound, LinkLoad, SegmentBounds, Share, Why, without_bound};
+use super::{Arrivals, HopBound, LinkLoad, Risk, SegmentBounds, Share, Why, link_risks, without_bound};
 
 /// What messages take at most on a link whose delay has an end and which loses nothing: all that can be in their sender's queue, and
 /// the longest delay. In strict order a packet waits for those before it, whose delay ends no later than its own can.
@@ -23,9 +23,16 @@ impl SegmentBounds for LinkBounds {
         mac_work(plan, stream, hop, stream.0, plan.streams[stream.index()].length)
     }
 
-    fn gives_up_after(&self, _: &StreamPlan, hop: &HopPlan) -> Option<(Duration, Duration)> {
+    fn gives_up_after(&self, plan: &Plan, _: &StreamPlan, hop: &HopPlan) -> Option<(Duration, Duration)> {
         let LinkHop { transport, cut, timeout, .. } = hop.facet.get()?;
-        (*transport == LinkTransport::Udp && cut.fragments() > 1).then_some((*timeout, Duration::ZERO))
+        let is_cut = *transport == LinkTransport::Udp && cut.fragments() > 1;
+        // A message is there when the last of its packets is, and the first was there before the others had their time at the rate.
+        is_cut.then_some((*timeout, Link::of(plan, hop.segment)?.segment.after_first(*cut)))
+    }
+
+    fn risks(&self, plan: &Plan, segment: SegmentId, table: Option<&ScheduleTable>, arrivals: &Arrivals) -> Vec<Risk> {
+        let Some(view) = Link::of(plan, segment) else { return Vec::new() };
+        link_risks::of(view, arrivals, &self.bounds(plan, segment, table, arrivals))
     }
 
     fn loads(&self, plan: &Plan, segment: SegmentId) -> Vec<LinkLoad> {
@@ -56,6 +63,7 @@ impl SegmentBounds for LinkBounds {
             _ if laws.loses() => Err(Why::LossyLink),
             longest => longest.ok_or(Why::EndlessDelay),
         };
+        let loads = self.loads(plan, segment);
         let mut bounds = Vec::new();
         for from in senders(view) {
             // How many packets a connection sends, and when, nobody can say: whoever shares its sender's queue has no bound either.
@@ -64,10 +72,15 @@ impl SegmentBounds for LinkBounds {
             // What comes when something else does follows no period, and may need less than its least distance would.
             let is_triggered = sent_by(view, from).any(|(_, stream, ..)| stream.trigger.is_some());
             let has_program = plan.nodes[from.index()].program.is_some() || view.has_middleware(from);
+            // Of a link that loses nothing all is answered that comes.
+            let over = loads.iter().filter(|load| load.share.is_over() && !laws.loses());
+            let over: Vec<&LinkLoad> = over.collect();
+            let is_over = matches!(over[..], [LinkLoad { ends: Some([node, _]), .. }] if *node == from);
             let queue = match queue(view, from, arrivals) {
                 Ok(_) | Err(Why::ShortQueue { .. }) if connects => Err(Why::Connection),
                 Ok(_) | Err(Why::ShortQueue { .. }) if has_program => Err(Why::Program),
                 Ok(_) | Err(Why::ShortQueue { .. }) if replays => Err(Why::Recording),
+                _ if is_triggered && is_over => Err(Why::Overload(Overload::Load { load_ppm: over[0].share.ppm() })),
                 _ if is_triggered => Err(Why::Triggered),
                 queue => queue,
             };

@@ -6,6 +6,7 @@ use chronoseal_wire::can::CanId;
 
 use super::ethernet::stream_filters::FilterRisk;
 use super::ethernet::threats::ThreatRisk;
+use super::link_risks::LinkRisk;
 
 /// Something that can make frames late or lose them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -252,6 +253,8 @@ pub enum Cause {
     StreamFilter(FilterRisk),
     /// A threat of the scenario.
     Threat(ThreatRisk),
+    /// What a lossy link or the receiver of its packets does.
+    OnLink(LinkRisk),
     /// A switch can take a frame of a virtual link for one too many, and police it.
     Policed {
         /// The jitter that policing would have to allow; `None` if no jitter is known to be enough.
@@ -475,6 +478,7 @@ impl Cause {
             ),
             Self::StreamFilter(risk) => risk.text(plan),
             Self::Threat(risk) => risk.text(plan),
+            Self::OnLink(risk) => risk.text(),
             Self::Policed { needed: Some(needed), allowed } => format!(
                 "a frame can come to a switch {needed:.3} later than its bandwidth allocation gap says, and policing allows {allowed}, so \
                  it cannot be said that none is thrown away: write `jitter = \"{needed:.3}\"` for the virtual link"

@@ -44,6 +44,7 @@ mod exchange;
 mod host;
 mod line;
 mod link;
+mod link_risks;
 pub mod load;
 mod losses;
 pub mod processor;
@@ -71,6 +72,7 @@ pub use ethernet::threats::{Harm, ThreatRisk};
 pub use ethernet::time_aware::Unsteady;
 pub use host::HostFrame;
 pub use link::LinkBounds;
+pub use link_risks::LinkRisk;
 pub use load::{LinkLoad, Share};
 pub use losses::{Cause, Direction, Risk, SkewRemedy};
 pub use processor::{Jobs, ScheduledJob, processor_shares};
@@ -131,8 +133,8 @@ pub trait SegmentBounds: Sync {
     /// A receiver gives a message in several frames up of which so long after the first, by its clock, not all have come; with how long
     /// the first can have come before the message does at the earliest. `None` if a message of this hop is a frame, or if
     /// [`Self::bounds`] knows of it.
-    fn gives_up_after(&self, stream: &StreamPlan, hop: &HopPlan) -> Option<(Duration, Duration)> {
-        let _ = (stream, hop);
+    fn gives_up_after(&self, plan: &Plan, stream: &StreamPlan, hop: &HopPlan) -> Option<(Duration, Duration)> {
+        let _ = (plan, stream, hop);
         None
     }
 

@@ -37,7 +37,16 @@ fn a_link_holds_with_a_bound_and_not_with_more_than_it_carries() {
             "not proven",
             "without an end",
         ),
-        ("queue", "rate", "queue = \"6 frames\"\nrate", "not proven", "longer queue"),
+        ("queue", "rate", "queue = \"6 frames\"\nrate", "broken", "never arrives whole"),
+        (
+            "given up",
+            "period = \"10ms\"",
+            "period = \"10ms\"\nair = { reassembly_timeout = \"3ms\" }",
+            "not proven",
+            "a message up 3ms after",
+        ),
+        ("all lost", "delay", "loss = { independent = \"100%\" }\ndelay", "broken", "no message ever comes"),
+        ("all altered", "delay", "corrupt = \"100%\"\ndelay", "broken", "no message ever comes"),
         ("overload", "period = \"10ms\"", "period = \"1ms\"", "broken", "overloaded"),
     ];
     for (name, from, to, word, said) in cases {
@@ -64,4 +73,83 @@ fn a_link_without_an_end_has_percentiles_of_its_law() {
     for (found, expected) in found.iter().zip([43.637, 13.773, 42.816, 79.485, 93.709]) {
         assert!((found - expected).abs() < 0.01, "{found}, {expected}");
     }
+}
+
+/// A link without a rate on which messages of 1 ms overtake each other, with this end of its stream.
+fn disordered(spread: &str, stream: &str) -> String {
+    let text = changed(LINK, "rate = \"54Mbit/s\"", "queue = \"100000 frames\"");
+    let text = changed(&text, "min = \"1ms\", max = \"3ms\"", &format!("min = \"0ms\", max = \"{spread}\""));
+    changed(&text, "period = \"10ms\"\nlength = \"9kB\"\ndeadline = \"10ms\"", stream)
+}
+
+#[test]
+fn a_message_given_up_for_its_time_at_the_rate_is_broken_and_has_no_percentiles() {
+    let text = changed(
+        LINK,
+        "rate = \"54Mbit/s\"\ndelay = { uniform = { min = \"1ms\", max = \"3ms\" } }",
+        "rate = \"1Mbit/s\"",
+    );
+    let text = changed(&text, "period = \"10ms\"", "period = \"200ms\"\nair = { reassembly_timeout = \"10ms\" }");
+    let text = changed(&text, "deadline = \"10ms\"", "deadline = \"150ms\"");
+    let (word, said) = verdict(&text);
+    assert_eq!(word, "broken", "{said}");
+    assert!(said.contains("gives it up after 10ms"), "{said}");
+    let rendered = format!("{:?}", checked(&text).document.sections);
+    assert!(rendered.contains("reassembly_timeout") && !rendered.contains("100.00"), "{rendered}");
+    let (word, said) = verdict(&changed(&text, "reassembly_timeout = \"10ms\"", "reassembly_timeout = \"1s\""));
+    assert_eq!(word, "held", "{said}");
+}
+
+#[test]
+fn what_overtakes_a_sealed_message_is_held_against_its_freshness() {
+    let full = |window: u8| format!("freshness = \"full\", replay_window = {window}");
+    let truncated = |sent: &str| format!("freshness = {{ truncated = \"{sent}\" }}, replay_window = 64");
+    let rising = "freshness = { rising = { sent = \"1B\" } }".to_owned();
+    let cases = [
+        (full(10), "10ms", "", "not-proven"),
+        (full(11), "10ms", "", "held"),
+        (full(8), "100ms", "", "not-proven"),
+        (truncated("4bit"), "10ms", "", "not-proven"),
+        (truncated("1B"), "10ms", "", "held"),
+        (rising.clone(), "10ms", "", "not-proven"),
+        (rising, "10ms", "order = \"strict\"", "held"),
+    ];
+    for (freshness, spread, order, word) in cases {
+        let stream = "period = \"1ms\"\nlength = \"100B\"\nprotection = \"g\"\ndeadline = \"200ms\"";
+        let text = disordered(spread, stream);
+        let text = changed(&text, "queue =", &format!("{order}\nqueue ="));
+        let text = format!(
+            "{text}\n[[protections]]\nname = \"g\"\nmac = {{ algorithm = \"gmac-aes-128\", tag = \"16B\", {freshness} }}\n"
+        );
+        let (found, said) = verdict(&text);
+        assert_eq!(found.replace(' ', "-"), word, "{freshness} {spread} {order}: {said}");
+        assert!(word == "held" || said.contains("can overtake one"), "{freshness}: {said}");
+    }
+}
+
+#[test]
+fn more_messages_in_part_than_a_receiver_keeps_are_not_proven() {
+    let cases = [
+        ("200ms", "1ms", "9000B", "held", ""),
+        ("900ms", "1ms", "9000B", "not-proven", "a receiver keeps 256"),
+        ("900ms", "100ms", "10MB", "not-proven", "a receiver keeps 6"),
+        ("900ms", "10us", "100B", "not-proven", "for a copy"),
+    ];
+    for (spread, period, length, word, part) in cases {
+        let stream = format!("period = \"{period}\"\nlength = \"{length}\"\ndeadline = \"1s\"");
+        let (found, said) = verdict(&disordered(spread, &stream));
+        assert_eq!(found.replace(' ', "-"), word, "{spread} {period} {length}: {said}");
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn a_station_that_has_to_answer_more_than_fits_is_broken() {
+    let text = changed(LINK, "rate = \"54Mbit/s\"", "rate = \"10Mbit/s\"");
+    let text = changed(&text, "length = \"9kB\"", "length = \"1000B\"");
+    let echo = "[[streams]]\nname = \"echo\"\nfrom = \"station\"\nanswers = \"laser\"\nlength = \"20kB\"\ndeadline = \"100ms\"\n";
+    let (word, said) = verdict(&format!("{text}\n{echo}"));
+    assert_eq!(word, "broken", "{said}");
+    let lossy = changed(&text, "rate =", "loss = { independent = \"1%\" }\nrate =");
+    assert_eq!(verdict(&format!("{lossy}\n{echo}")).0.replace(' ', "-"), "not-proven");
 }

@@ -80,10 +80,15 @@ pub(super) enum Collected {
     Nothing,
 }
 
+/// How many messages of so many bytes a receiver puts together at once, of one stream; the oldest is given up for one more.
+pub fn unfinished_max(message_len: usize) -> usize {
+    (BYTES_MAX / message_len.max(1)).clamp(2, MESSAGES_MAX)
+}
+
 impl Collector {
     /// Of messages that are cut so, behind `front_len` bytes that each of their pieces repeats.
     pub(super) fn new(cut: Cut, front_len: usize, timeout: Duration) -> Self {
-        let messages_max = (BYTES_MAX / (front_len + cut.datagram_len).max(1)).clamp(2, MESSAGES_MAX);
+        let messages_max = unfinished_max(front_len + cut.datagram_len);
         Self { cut, front_len, timeout, messages_max, active: VecDeque::new(), whole: VecDeque::new() }
     }
 
@@ -158,24 +163,24 @@ pub(super) struct Seen {
 }
 
 /// Numbers that are told apart. What is older counts as one that was there.
-const WINDOW: usize = 1 << 14;
+pub const NUMBERS_TOLD_APART: usize = 1 << 14;
 
 impl Default for Seen {
     fn default() -> Self {
-        Self { next: 0, window: vec![false; WINDOW] }
+        Self { next: 0, window: vec![false; NUMBERS_TOLD_APART] }
     }
 }
 
 impl Seen {
     /// True if a message was there before, or is too old to be told apart from one.
     pub(super) fn has(&self, sequence: u64) -> bool {
-        let width = WINDOW as u64;
+        let width = NUMBERS_TOLD_APART as u64;
         sequence < self.next && (sequence + width < self.next || self.window[(sequence % width) as usize])
     }
 
     /// Notes a message. False if it was there before.
     pub(super) fn take(&mut self, sequence: u64) -> bool {
-        let width = WINDOW as u64;
+        let width = NUMBERS_TOLD_APART as u64;
         if sequence + width < self.next {
             return false;
         }

@@ -25,6 +25,7 @@ use chronoseal_wire::ipv4::{Cut, Packet};
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::{udp, virtual_link};
 
+pub use self::collect::{NUMBERS_TOLD_APART, unfinished_max};
 use self::listen::{Listener, Taken, Whole};
 use self::talk::Talker;
 pub use self::trigger::{RecordedMessages, Trigger};

@@ -98,7 +98,7 @@ impl SegmentBounds for EthernetBounds {
         })
     }
 
-    fn gives_up_after(&self, stream: &StreamPlan, hop: &HopPlan) -> Option<(Duration, Duration)> {
+    fn gives_up_after(&self, _: &Plan, stream: &StreamPlan, hop: &HopPlan) -> Option<(Duration, Duration)> {
         let EthernetHop { class, datagram, .. } = hop.facet.get()?;
         // In slots the last frame of a message does not come before its turn, and all of its slots lie within the period.
         let before = if class.is_time_triggered() { stream.period } else { Duration::ZERO };
