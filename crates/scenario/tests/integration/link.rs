@@ -217,3 +217,13 @@ fn recorded_delays_are_read_with_their_units_and_a_bad_line_is_named() {
         assert!(problems.render().contains(said), "{}", problems.render());
     }
 }
+
+#[test]
+fn a_message_that_cannot_hold_its_number_is_refused() {
+    for length in ["0B", "7B"] {
+        let text = changed("short", WIFI, "length = \"9kB\"", &format!("length = \"{length}\""));
+        let problems = refused("short", "wifi.toml", &text, Code::OutOfRange).render();
+        assert!(problems.contains("write 8B at least") && problems.contains(length), "{problems}");
+    }
+    plan(&changed("least", WIFI, "length = \"9kB\"", "length = \"8B\""));
+}

@@ -14,6 +14,7 @@ use chronoseal_plan::{
 use chronoseal_wire::ethernet::HEADER_LEN;
 use chronoseal_wire::ipv4::{self, Cut};
 use chronoseal_wire::part_header::PARTS_MAX;
+use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::{tcp, udp};
 use serde_json::Value as Json;
 
@@ -157,6 +158,21 @@ impl SegmentKind for LinkKind {
                 ),
                 "longer than the link's packets",
                 "write a longer `mtu`, or another `transport`",
+            );
+        }
+        if transport != LinkTransport::Program && (request.stream.payload_len as usize) < TestBedHeader::LEN {
+            context.report(
+                Code::OutOfRange,
+                &request.stream.at("length"),
+                format!(
+                    "a message of `{}` has {}B, and on `{}` its stream and number take {} of them",
+                    shortened(&request.stream.spec.name),
+                    request.stream.payload_len,
+                    request.segment.name,
+                    TestBedHeader::LEN
+                ),
+                "too short",
+                "write 8B at least",
             );
         }
         let headers = (HEADER_LEN + ipv4::HEADER_LEN + header_len) as u32;
