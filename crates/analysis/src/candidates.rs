@@ -10,6 +10,7 @@
 //! nobody reading them is assumed.
 
 use chronoseal_core::Duration;
+pub use chronoseal_frameauth::TAG_BITS_ADVISED;
 use chronoseal_frameauth::{Profile, secoc};
 use chronoseal_plan::{
     Access, Can, Ethernet, EthernetStream, HopPlan, Plan, ProtectionKind, ProtectionPlan, StreamClass, StreamPlan,
@@ -180,6 +181,11 @@ pub fn short_tags(plan: &Plan) -> Vec<ShortTag<'_>> {
         Some(ShortTag { protection: &protection.name, bits, forgery: forgery(plan, protection).0 })
     })
     .collect()
+}
+
+/// The tag of a protection, if it has one that is so short that a forger guesses it `[bit]`: below [`TAG_BITS_ADVISED`].
+pub fn guessed_bits(protection: &ProtectionPlan) -> Option<u16> {
+    protection.profile().map(Profile::tag_bits).filter(|bits| *bits < TAG_BITS_ADVISED)
 }
 
 /// The distance of two guesses on a hop; `None` where nothing is known of it.

@@ -1,6 +1,8 @@
 //! Candidates: the scenario with each of them applied, judged as the scenario is, and the lightest with which it holds.
 
-use chronoseal_analysis::candidates::{FORGERY_MODEL, ForgeryTime, SlotCosts, forgery, slot_costs};
+use chronoseal_analysis::candidates::{
+    FORGERY_MODEL, ForgeryTime, SlotCosts, TAG_BITS_ADVISED, forgery, guessed_bits, slot_costs,
+};
 use chronoseal_catalog::Kinds;
 use chronoseal_plan::{Plan, ProtectionId, ProtectionPlan, StreamPlan, ThreatKind};
 use chronoseal_report::{Block, Cell, Mark, Section, Table, Word};
@@ -66,6 +68,8 @@ pub(crate) struct CandidateReport {
     kept: Vec<String>,
     /// Streams that no tag protects on all of their way even so.
     open_streams: usize,
+    /// Its tag, if it is so short that a forger guesses it `[bit]`.
+    guessed_bits: Option<u16>,
     /// It stops what the attackers of the scenario do to their targets.
     stops_attackers: bool,
     /// What frames need of the busiest link or bus `[%]`.
@@ -171,6 +175,7 @@ impl CandidateReport {
             is_own: false,
             kept: Vec::new(),
             open_streams: plan.streams.len(),
+            guessed_bits: guessed_bits(protection),
             stops_attackers: false,
             load_max_percent: None,
             processor_share_max_percent: None,
@@ -216,6 +221,9 @@ impl CandidateReport {
             name += " *";
         }
         let stops = match (self.authenticates, self.replayable) {
+            (true, _) if let Some(bits) = self.guessed_bits => {
+                Cell::text(format!("no, {bits} bits are guessed")).marked(Mark::Bad)
+            }
             (false, _) => Cell::text("no").marked(Mark::Bad),
             (true, true) => Cell::text("yes, but replayable").marked(Mark::Warn),
             (true, false) => Cell::text("yes").marked(Mark::Good),
@@ -289,9 +297,14 @@ fn lightest(list: &[CandidateReport], own: Word, has_replayer: bool) -> (Option<
     if list.is_empty() {
         return (None, "the scenario has no protection".into());
     }
-    let stop: Vec<&CandidateReport> = list.iter().filter(|one| one.authenticates && !one.kept_for_comparison).collect();
+    let has_tag = |one: &&CandidateReport| one.authenticates && !one.kept_for_comparison;
+    let stop: Vec<&CandidateReport> = list.iter().filter(has_tag).filter(|one| one.guessed_bits.is_none()).collect();
     if stop.is_empty() {
-        return (None, "no candidate stops a forger with a hash for new designs".into());
+        let why = match list.iter().any(|one| has_tag(&one)) {
+            true => format!("no candidate has a tag of {TAG_BITS_ADVISED} bits at least, and shorter ones are guessed"),
+            false => "no candidate stops a forger with a hash for new designs".into(),
+        };
+        return (None, why);
     }
     if stop.iter().all(|one| !one.holds()) {
         let why = match own > Word::NotChecked {

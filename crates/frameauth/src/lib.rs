@@ -97,7 +97,7 @@ pub use data_id::{DataId, NAME_LEN_MAX, NameLenError};
 pub use freshness::{Freshness, SENT_BITS_MAX};
 pub use moment::Moment;
 pub use opener::{ATTEMPTS_MAX, Opened, Opener};
-pub use profile::{Profile, ProfileError, REPLAY_WINDOW_MAX};
+pub use profile::{Profile, ProfileError, REPLAY_WINDOW_MAX, TAG_BITS_ADVISED};
 pub use sealer::{SealError, Sealer};
 pub use sync::{SyncMaster, SyncProtection, SyncProtectionError, SyncSlave};
 pub use trip_reset::{TripReset, TripResetLayout};

@@ -10,8 +10,9 @@ use crate::{DataId, Freshness};
 /// The largest replay window `[freshness values]`.
 pub const REPLAY_WINDOW_MAX: u8 = 64;
 
-/// Nobody is advised to take a tag of fewer bits.
-const TAG_BITS_ADVISED: usize = 24;
+/// A tag of fewer bits is guessed in hours at the latest, so nobody is advised to take one, and it counts as no protection against a
+/// forger: the fewest that AUTOSAR's SecOC has in its profiles `[bit]`.
+pub const TAG_BITS_ADVISED: u16 = 24;
 
 /// Algorithm, tag length, freshness and replay window of a stream; every combination it can hold is a legal one.
 ///
@@ -105,7 +106,7 @@ impl Profile {
     pub const fn tag_bits_that_fit(&self, room: usize, payload_len: usize) -> Option<u16> {
         let trailer_bits = room.saturating_sub(payload_len).saturating_mul(8);
         let tag_bits = trailer_bits.saturating_sub(self.freshness.sent_bits() as usize);
-        if tag_bits < self.mac.tag_bits_min() as usize || tag_bits < TAG_BITS_ADVISED {
+        if tag_bits < self.mac.tag_bits_min() as usize || tag_bits < TAG_BITS_ADVISED as usize {
             None
         } else if tag_bits > self.mac.tag_bits_max() as usize {
             Some(self.mac.tag_bits_max())

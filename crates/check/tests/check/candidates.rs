@@ -219,3 +219,21 @@ fn what_counts_slots_is_put_on_frames_in_slots() {
     assert_eq!((&one["word"], &one["kept"]), (&"held".into(), &serde_json::json!(["brake"])), "{one}");
     assert_eq!((&report["lightest"], &one["open_streams"]), (&"counted".into(), &1.into()), "{report}");
 }
+
+/// A tag of eight bits is lighter than any other, and guessed at once.
+#[test]
+fn a_tag_that_is_guessed_stops_no_forger_and_is_not_the_lightest() {
+    let guessed = "[[protections]]\nname = \"guessed\"\nmac = { algorithm = \"cmac-aes-128\", tag = \"1B\", freshness = { rising = { sent = \"1B\" } } }\n";
+    let text = with_candidates(SWITCH).replace("\"short\"", "\"guessed\"").replace("\"long\"]", "\"long\", \"short\"]")
+        + guessed;
+    let text = text.replace(
+        "name = \"guessed\"\nmac = { algorithm = \"cmac-aes-128\", tag = \"4B\"",
+        "name = \"short\"\nmac = { algorithm = \"cmac-aes-128\", tag = \"4B\"",
+    );
+    let report = json(&text);
+    assert_eq!((&report["lightest"], &candidate(&report, "guessed")["guessed_bits"]), (&"short".into(), &8.into()));
+    let alone = text.replace(", \"long\", \"short\"]", "]").replace("\"none\", \"old\", \"open\", ", "");
+    let report = json(&alone);
+    assert_eq!(report["lightest"], Value::Null, "{report}");
+    assert!(report["lightest_reason"].as_str().unwrap().contains("shorter ones are guessed"), "{report}");
+}

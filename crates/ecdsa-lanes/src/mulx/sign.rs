@@ -76,6 +76,10 @@ pub(super) fn sign(jobs: &[Signing<'_>], nonces: &[[u8; 32]], signatures: &mut [
         signatures[at] = r.zip(s).map(|(r, s)| Signature { r, s });
     }
     inverses.zeroize();
+    // The denominators that a sum ran through tell of the nonce's digits.
+    for (point, inverse) in points.iter_mut().zip(&mut z_inverses) {
+        [&mut point.x, &mut point.y, &mut point.z, inverse].into_iter().for_each(|number| number.0.zeroize());
+    }
 }
 
 /// A multiple of the generator: a sum of one table entry for each digit. The digits are odd, so that none is left out: the
