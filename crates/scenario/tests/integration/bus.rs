@@ -15,6 +15,7 @@ impl Files for Beside {
         match path {
             "bus.log" => Ok(b"(0.000000) can0 123#0102\n(0.010000) can0 124#0304\n".to_vec()),
             "empty.log" => Ok(b"# nothing\n".to_vec()),
+            "two.log" => Ok(b"(0.000000) can0 123#0102\n(0.010000) can1 124#0304\n".to_vec()),
             "broken.log" => {
                 Ok(b"(0.000000) can0 123#0102\n(0.010000) can0 1234567890#\n(0.020000) can0 124#01\n".to_vec())
             }
@@ -116,6 +117,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ("bus_attack_too_late", Code::ThreatTooLate, "start = \"300ms\"", "start = \"3s\""),
     ("bus_log_broken", Code::BadRecording, "file = \"bus.log\"", "file = \"broken.log\""),
     ("bus_log_empty", Code::BadRecording, "file = \"bus.log\"", "file = \"empty.log\""),
+    ("bus_log_of_two_channels", Code::BadRecording, "file = \"bus.log\"", "file = \"two.log\""),
     ("bus_platform_unknown", Code::UnknownName, "builtin = \"tc297\"", "builtin = \"tc279\""),
     ("bus_platform_file", Code::BadPlatform, "file = \"mine.toml\"", "file = \"none.toml\""),
 ];

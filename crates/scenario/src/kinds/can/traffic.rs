@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::Duration;
 use chronoseal_plan::{Can, CanHop, CanRecording, CanSegment, Facet, PayloadPlan, Plan, SegmentId};
+use chronoseal_recordings::Recording;
 use chronoseal_wire::can::{CanId, FrameKind};
 
 use crate::kinds::{Context, Place, TrafficParts, TrafficRequest};
@@ -22,7 +23,7 @@ pub(super) fn resolve(request: &TrafficRequest<'_>, context: &mut Context<'_>) -
     let segment: &CanSegment = request.segment.facet()?;
     let source = request.source;
     let (message, label, help) = match chronoseal_recordings::read(request.bytes) {
-        Ok(recording) if !recording.frames.is_empty() => {
+        Ok(recording) if !recording.frames.is_empty() && several(&recording).is_none() => {
             let switches = |kind: FrameKind| matches!(kind, FrameKind::Fd { brs: true, .. });
             if !segment.has_data_phase && recording.frames.iter().any(|frame| switches(frame.frame.kind())) {
                 context.report(
@@ -45,11 +46,28 @@ pub(super) fn resolve(request: &TrafficRequest<'_>, context: &mut Context<'_>) -
                 start: request.start,
             }));
         }
-        Ok(_) => (format!("{source} has no frame in it"), "empty", "name a recording with at least one frame"),
+        Ok(recording) => match several(&recording) {
+            Some(channels) => (
+                format!("{source} has frames of {channels}, and one bus is played here"),
+                "several buses",
+                "cut it to the frames of one channel",
+            ),
+            None => (format!("{source} has no frame in it"), "empty", "name a recording with at least one frame"),
+        },
         Err(error) => (format!("{source}: {error}"), "cannot be used", "mend the file or cut it before that place"),
     };
     context.report(Code::BadRecording, &request.at, message, label, help);
     None
+}
+
+/// The channels that have frames, if there are several.
+fn several(recording: &Recording) -> Option<String> {
+    let used: BTreeSet<u16> = recording.frames.iter().map(|frame| frame.channel).collect();
+    let names: Vec<String> = used
+        .iter()
+        .filter_map(|channel| Some(format!("`{}`", shortened(recording.channels.get(usize::from(*channel))?))))
+        .collect();
+    (used.len() > 1).then(|| format!("{} channels, {}", names.len(), names.join(", ")))
 }
 
 /// The identifiers that occur in a recording.
