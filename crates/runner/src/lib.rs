@@ -49,6 +49,7 @@ mod measure;
 mod messages;
 mod meta;
 mod offered;
+mod patience;
 mod precision;
 mod record;
 mod remote;

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts;
 use crate::offered::overloads;
+use crate::patience::waits_longer;
 use crate::record::Waits;
 use crate::traffic::PlanTraffic;
 use crate::ways::Open;
@@ -275,6 +276,7 @@ pub fn measure(
     meta.host.extend(shared_process(prepared, &shared));
     meta.host.extend(outcome.connections.iter().map(|fact| connection_fact(plan, fact)));
     meta.warnings.extend(overloads(plan));
+    meta.warnings.extend(waits_longer(plan));
     meta.lost = lost.map(|(node, reason)| {
         format!("the process of {} was lost in the middle of the run ({reason})", plan.node_name(node))
     });

@@ -1,0 +1,53 @@
+//! How long the kernel of a live station waits for the rest of a message, which a scenario cannot tell it.
+
+use chronoseal_core::Duration;
+use chronoseal_plan::{Link, LinkTransport, Plan};
+
+/// Linux waits so long for fragments (`net.ipv4.ipfrag_time`), and a scenario that says nothing half of it: neither comes to an end where
+/// packets are at most seconds late.
+const KERNEL_WAITS: Duration = Duration::from_s(30);
+/// What a scenario that says nothing has.
+const USUAL: Duration = Duration::from_s(15);
+
+/// The streams whose messages a live run gives up later than their `reassembly_timeout` says, in words.
+pub(crate) fn waits_longer(plan: &Plan) -> Vec<String> {
+    let links = plan.segment_ids().filter_map(|id| Link::of(plan, id));
+    let by_kernel = links.flat_map(Link::streams).filter(|(.., facet)| {
+        let is_put_together =
+            facet.transport == LinkTransport::Udp && facet.parts.is_none() && facet.cut.fragments() > 1;
+        is_put_together && facet.timeout < USUAL
+    });
+    let text = |(_, stream, _, facet): (_, &chronoseal_plan::StreamPlan, _, &chronoseal_plan::LinkHop)| {
+        format!(
+            "the kernel puts messages of `{}` together and waits {KERNEL_WAITS} for what is missing, not {} as its `reassembly_timeout` says: \
+             messages that a simulation gives up come late here",
+            stream.name, facet.timeout
+        )
+    };
+    by_kernel.map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use chronoseal_scenario::{NoFiles, load};
+
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_does_otherwise_is_said() {
+        let of = |length: &str, table: &str| {
+            let text = format!(
+                "schema_version = 2\nname = \"x\"\nduration = \"1s\"\n[segments.air.link]\n[[nodes]]\nname = \"a\"\n[[nodes]]\nname = \"b\"\n\
+                 [[streams]]\nname = \"laser\"\nfrom = \"a\"\nto = [\"b\"]\nperiod = \"10ms\"\nlength = \"{length}\"\n{table}"
+            );
+            let plan = load("x.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|all| panic!("{}", all.render()));
+            waits_longer(&plan)
+        };
+        let short = "air = { reassembly_timeout = \"500ms\" }";
+        let said = of("9kB", short);
+        assert!(said.len() == 1 && said[0].contains("waits 30s for what is missing, not 500ms"), "{said:?}");
+        assert_eq!(of("9kB", ""), Vec::<String>::new());
+        // Put together by us.
+        assert_eq!(of("100kB", short), Vec::<String>::new());
+    }
+}
