@@ -69,6 +69,7 @@ pub(crate) struct CandidateReport {
     /// Streams that no tag protects on all of their way even so.
     open_streams: usize,
     /// Its tag, if it is so short that a forger guesses it `[bit]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     guessed_bits: Option<u16>,
     /// It stops what the attackers of the scenario do to their targets.
     stops_attackers: bool,

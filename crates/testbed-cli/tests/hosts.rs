@@ -50,8 +50,11 @@ fn two_hosts_have_the_accounts_of_one(network: &Network) {
     let on_one = accounts(&run.summary);
     for (name, sent) in [("laser", 100), ("command", 400), ("image", 20)] {
         let (hosts, one) = (&over_hosts[name], &on_one[name]);
-        assert_eq!((hosts.due, one.due), (sent, sent), "{name}");
-        assert_eq!((hosts.in_time + hosts.late, one.in_time + one.late), (sent, sent), "{name}: {hosts:?}\n{one:?}");
+        for (whose, account) in [("hosts", hosts), ("one", one)] {
+            // A machine that is busy when the run ends stops before its last message.
+            assert!((sent - 1..=sent).contains(&account.due), "{name} of {whose}: {account:?}");
+            assert_eq!(account.in_time + account.late, account.due, "{name} of {whose}: {account:?}");
+        }
     }
     drop(agents);
 }
