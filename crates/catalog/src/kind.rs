@@ -90,6 +90,12 @@ pub trait Kind: Sync {
         Vec::new()
     }
 
+    /// What a live run does otherwise than a simulated one, in words.
+    fn differs_live(&self, plan: &Plan, segment: SegmentId) -> Vec<String> {
+        let _ = (plan, segment);
+        Vec::new()
+    }
+
     /// The protection that a stream has on a segment by itself, whatever the stream says.
     fn own_protection(&self, plan: &Plan, hop: &HopPlan) -> Option<OwnProtection> {
         let _ = (plan, hop);

@@ -296,6 +296,11 @@ impl<'p> Prepared<'p> {
         self.kind(segment).wires(self, segment)
     }
 
+    /// What a live run does otherwise than a simulated one, in words.
+    pub fn differs_live(&self) -> Vec<String> {
+        self.plan.segment_ids().flat_map(|segment| self.kind(segment).differs_live(self.plan, segment)).collect()
+    }
+
     /// What tells the frames of each segment apart, by segment.
     pub fn describers(&self) -> Vec<Box<dyn Describe>> {
         self.plan.segment_ids().map(|segment| self.kind(segment).describer(self, segment)).collect()

@@ -49,7 +49,6 @@ mod measure;
 mod messages;
 mod meta;
 mod offered;
-mod patience;
 mod precision;
 mod record;
 mod remote;

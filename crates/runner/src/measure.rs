@@ -22,7 +22,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts;
 use crate::offered::overloads;
-use crate::patience::waits_longer;
 use crate::record::Waits;
 use crate::traffic::PlanTraffic;
 use crate::ways::Open;
@@ -276,7 +275,7 @@ pub fn measure(
     meta.host.extend(shared_process(prepared, &shared));
     meta.host.extend(outcome.connections.iter().map(|fact| connection_fact(plan, fact)));
     meta.warnings.extend(overloads(plan));
-    meta.warnings.extend(waits_longer(plan));
+    meta.warnings.extend(prepared.differs_live());
     meta.lost = lost.map(|(node, reason)| {
         format!("the process of {} was lost in the middle of the run ({reason})", plan.node_name(node))
     });

@@ -1,6 +1,7 @@
 //! A lossy link and the stations on it, which exchange messages by UDP.
 
 mod describe;
+mod live;
 
 use chronoseal_analysis::Infeasible;
 use chronoseal_core::{Node, NodeId, StreamId};
@@ -140,6 +141,10 @@ fn datagrams(view: Link<'_>, node: NodeId) -> Vec<Datagrams> {
 impl Kind for LinkKind {
     fn name(&self) -> &'static str {
         LINK
+    }
+
+    fn differs_live(&self, plan: &Plan, segment: SegmentId) -> Vec<String> {
+        Link::of(plan, segment).map(live::waits_longer).unwrap_or_default()
     }
 
     fn prepare(&self, _: &Plan, _: SegmentId) -> Result<Facet, Box<Infeasible>> {

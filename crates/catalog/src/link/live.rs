@@ -1,7 +1,7 @@
 //! How long the kernel of a live station waits for the rest of a message, which a scenario cannot tell it.
 
 use chronoseal_core::Duration;
-use chronoseal_plan::{Link, LinkTransport, Plan};
+use chronoseal_plan::{Link, LinkTransport};
 
 /// Linux waits so long for fragments (`net.ipv4.ipfrag_time`), and a scenario that says nothing half of it: neither comes to an end where
 /// packets are at most seconds late.
@@ -10,25 +10,26 @@ const KERNEL_WAITS: Duration = Duration::from_s(30);
 const USUAL: Duration = Duration::from_s(15);
 
 /// The streams whose messages a live run gives up later than their `reassembly_timeout` says, in words.
-pub(crate) fn waits_longer(plan: &Plan) -> Vec<String> {
-    let links = plan.segment_ids().filter_map(|id| Link::of(plan, id));
-    let by_kernel = links.flat_map(Link::streams).filter(|(.., facet)| {
+pub(super) fn waits_longer(view: Link<'_>) -> Vec<String> {
+    let by_kernel = view.streams().filter(|(.., facet)| {
         let is_put_together =
             facet.transport == LinkTransport::Udp && facet.parts.is_none() && facet.cut.fragments() > 1;
         is_put_together && facet.timeout < USUAL
     });
-    let text = |(_, stream, _, facet): (_, &chronoseal_plan::StreamPlan, _, &chronoseal_plan::LinkHop)| {
-        format!(
-            "the kernel puts messages of `{}` together and waits {KERNEL_WAITS} for what is missing, not {} as its `reassembly_timeout` says: \
-             messages that a simulation gives up come late here",
-            stream.name, facet.timeout
-        )
-    };
-    by_kernel.map(text).collect()
+    by_kernel
+        .map(|(_, stream, _, facet)| {
+            format!(
+                "the kernel puts messages of `{}` together and waits {KERNEL_WAITS} for what is missing, not {} as its `reassembly_timeout` \
+                 says: messages that a simulation gives up come late here",
+                stream.name, facet.timeout
+            )
+        })
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use chronoseal_plan::SegmentId;
     use chronoseal_scenario::{NoFiles, load};
 
     use super::*;
@@ -41,7 +42,7 @@ mod tests {
                  [[streams]]\nname = \"laser\"\nfrom = \"a\"\nto = [\"b\"]\nperiod = \"10ms\"\nlength = \"{length}\"\n{table}"
             );
             let plan = load("x.toml", text.as_bytes(), &[], &NoFiles).unwrap_or_else(|all| panic!("{}", all.render()));
-            waits_longer(&plan)
+            waits_longer(Link::of(&plan, SegmentId(0)).expect("it is one"))
         };
         let short = "air = { reassembly_timeout = \"500ms\" }";
         let said = of("9kB", short);
