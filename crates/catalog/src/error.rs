@@ -17,8 +17,18 @@ pub enum BuildError {
     OnlyLive {
         /// Its name.
         stream: String,
-        /// The name of the transport, or of the middleware's configuration.
+        /// The name of the transport.
         over: String,
+    },
+    /// A stream whose middleware cannot be charged for.
+    #[error("stream `{stream}` goes over `{configuration}`, {problem}; or run it with --engine live", problem = problem.text(configuration))]
+    Middleware {
+        /// Its name.
+        stream: String,
+        /// The name of the middleware's configuration.
+        configuration: String,
+        /// Why not.
+        problem: NotSimulated,
     },
     /// A stream whose packets are longer than the simulator's frames.
     #[error(
@@ -58,4 +68,28 @@ pub enum BuildError {
     /// Ports that contradict each other.
     #[error(transparent)]
     Topology(#[from] TopologyError),
+}
+
+/// Why a stream that a middleware carries is not simulated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NotSimulated {
+    /// Nobody has said what it takes.
+    Unmeasured,
+    /// The link loses messages, and what sends them again is the middleware's.
+    Losses,
+}
+
+impl NotSimulated {
+    /// What follows the name of the configuration, with what to do.
+    fn text(self, configuration: &str) -> String {
+        match self {
+            Self::Unmeasured => format!(
+                "and a simulation does not know what that takes: measure it (`chronoseal middleware profile {configuration} --out FILE`) and write \
+                 `measured = \"FILE\"` for the segment"
+            ),
+            Self::Losses => {
+                "which sends again what its link loses in a way that is not simulated: give the link no losses".into()
+            }
+        }
+    }
 }

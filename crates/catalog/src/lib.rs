@@ -65,7 +65,7 @@ use chronoseal_media::topology::{Absent, Topology};
 use chronoseal_nodes::{AnyNode, Gateway, GatewayConfig, PaceConfig, RecordedSignal};
 use chronoseal_plan::{AttackPlace, Facet, PayloadPlan, Plan, SegmentId, StreamPlan};
 
-pub use self::error::BuildError;
+pub use self::error::{BuildError, NotSimulated};
 pub use self::kind::{
     Connection, Datagrams, Describe, Description, Kind, LiveHome, LiveLink, OwnProtection, Parts, Sockets,
 };

@@ -23,6 +23,8 @@ pub enum Purpose {
     Key = 6,
     /// When the value of a stream changes.
     Change = 7,
+    /// What a program takes of a message.
+    Program = 8,
 }
 
 /// The stream for `purpose` of the thing numbered `index`, in a run seeded with `seed`.

@@ -9,7 +9,7 @@ use chronoseal_wire::part_header::PartHeader;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::udp;
 
-use crate::{HopPlan, Plan, SegmentId, StreamPlan};
+use crate::{Charged, HopPlan, MeasuredMiddleware, Plan, SegmentId, StreamPlan};
 
 /// The kind's name.
 pub const LINK: &str = "link";
@@ -25,6 +25,8 @@ pub struct LinkSegment {
     pub mtu: u32,
     /// The node through which all packets go: its program passes them on, or does not.
     pub through: Option<NodeId>,
+    /// What configurations of robot middleware took, for simulations of streams that they carry.
+    pub measured: Vec<MeasuredMiddleware>,
 }
 
 /// What carries the messages of a stream over a lossy link.
@@ -80,6 +82,8 @@ pub struct Middleware {
     pub configuration: String,
     /// The node that runs its broker, if the scenario names one.
     pub broker: Option<NodeId>,
+    /// What a simulation charges for it; `None` if that was not measured, and it is live only.
+    pub charged: Option<Charged>,
 }
 
 /// What a stream is on a lossy link.
@@ -251,6 +255,24 @@ impl LinkHop {
             fragment_len: fragment_len + headers,
         };
         Self { transport, over: None, cut, parts: Some(parts), timeout }
+    }
+
+    /// What a simulation makes of messages of so many bytes that a middleware carries: datagrams whose frames have as many bytes as it is
+    /// charged for.
+    pub fn charged(message_len: usize, charged: &Charged, segment: &LinkSegment, timeout: Duration) -> Self {
+        let wire = charged.wire as usize;
+        let frames = wire.div_ceil(HEADER_LEN + segment.mtu as usize);
+        let content = wire.saturating_sub(frames * (HEADER_LEN + ipv4::HEADER_LEN) + udp::HEADER_LEN);
+        Self::in_datagrams(message_len.max(content), segment, timeout)
+    }
+
+    /// By how much what its frames carry is longer than messages of so many bytes `[byte]`.
+    pub fn padding(&self, message_len: usize) -> usize {
+        let carried = match self.parts {
+            Some(parts) => TestBedHeader::LEN + parts.datagram_len,
+            None => self.cut.datagram_len - udp::HEADER_LEN,
+        };
+        carried.saturating_sub(message_len)
     }
 
     /// What carries its messages, as scenarios and reports write it: a middleware by the name of its configuration.

@@ -9,7 +9,7 @@ use chronoseal_catalog::Prepared;
 use chronoseal_core::NodeId;
 use chronoseal_plan::Plan;
 use chronoseal_runner::OverHosts;
-use chronoseal_testbed::{AgentRecord, LiveConfig, Worker, monotonic_ns};
+use chronoseal_testbed::{AgentRecord, HostState, LiveConfig, Worker, monotonic_ns};
 
 use crate::channel::{Channel, ChannelError};
 use crate::clocks::is_of_a_host;
@@ -157,9 +157,9 @@ fn refuse(mut channel: Channel, who: &str, reason: String, note: &(dyn Fn(&str) 
 
 /// What a reader of results has to know of this host.
 fn facts() -> Vec<(String, String)> {
-    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let processors = std::thread::available_parallelism().map_or(0, usize::from);
-    vec![("kernel".into(), kernel.trim().to_owned()), ("processors".into(), processors.to_string())]
+    let own = ("processors".to_owned(), processors.to_string());
+    HostState::read().facts().into_iter().chain([own]).collect()
 }
 
 /// Makes the plan that the controller made, and the station that is asked for; or says why not.

@@ -566,7 +566,7 @@ pub(crate) fn host_facts(outcome: &LiveOutcome) -> Vec<(String, String)> {
         false => "TAP interfaces where stations have any",
     };
     let sum = |count: fn(&chronoseal_testbed::AgentCounts) -> u64| outcome.counts.iter().map(count).sum::<u64>();
-    vec![
+    let own = [
         ("emulator".into(), format!("processor {cpu}, {}", scheduling(host.emulator_fifo))),
         ("processors".into(), host.cpus.to_string()),
         ("wires".into(), wires.into()),
@@ -574,7 +574,8 @@ pub(crate) fn host_facts(outcome: &LiveOutcome) -> Vec<(String, String)> {
         ("of these never seen by the emulator".into(), sum(|counts| counts.lost).to_string()),
         ("frames written to stations".into(), sum(|counts| counts.written).to_string()),
         ("of these never seen by the station".into(), sum(|counts| counts.unread).to_string()),
-    ]
+    ];
+    host.state.facts().into_iter().chain(own).collect()
 }
 
 /// How long a connection took to be there, by the name of its stream.

@@ -58,6 +58,57 @@ pub struct HostReport {
     pub skew: Vec<Skew>,
 }
 
+/// What figures of a host depend on, beside what is measured.
+#[derive(Clone, PartialEq, Serialize, Debug, Default)]
+pub struct HostState {
+    /// As `uname -r` says.
+    pub kernel: String,
+    /// Processor model.
+    pub cpu_model: String,
+    /// How processors choose their speed; empty where the kernel does not say.
+    pub governor: String,
+    /// Processes that wanted a processor in the last minute, on average.
+    pub load: f64,
+    /// A hypervisor is underneath.
+    pub virtualised: bool,
+}
+
+impl HostState {
+    /// What the kernel says now.
+    pub fn read() -> Self {
+        let cpuinfo = read("/proc/cpuinfo");
+        let field = |name: &str| {
+            let line = cpuinfo.lines().find(|line| line.starts_with(name));
+            line.and_then(|line| line.split_once(':')).map_or(String::new(), |(_, value)| value.trim().to_owned())
+        };
+        Self {
+            kernel: read("/proc/sys/kernel/osrelease"),
+            cpu_model: field("model name"),
+            governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            load: read("/proc/loadavg").split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0),
+            virtualised: field("flags").split(' ').any(|flag| flag == "hypervisor"),
+        }
+    }
+
+    /// The same for a reader of results, with what each is called.
+    pub fn facts(&self) -> Vec<(String, String)> {
+        let Self { kernel, cpu_model, governor, load, virtualised } = self;
+        let of = if *virtualised { ", virtual" } else { "" };
+        let governor = if governor.is_empty() { "not told by the kernel" } else { governor };
+        vec![
+            ("processor".into(), format!("{cpu_model}{of}")),
+            ("kernel".into(), format!("Linux {kernel}")),
+            ("frequency governor".into(), governor.into()),
+            ("load when it began".into(), format!("{load:.2}")),
+        ]
+    }
+}
+
+/// A file of the kernel, or nothing.
+fn read(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap_or_default().trim().to_owned()
+}
+
 /// Who may open `/dev/net/tun`.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 #[serde(rename_all = "kebab-case")]
@@ -73,23 +124,18 @@ pub enum TunAccess {
 /// Looks around, and measures wake-ups for about 0.3 s and clocks for a second or two. `config` says how agents are started and what their ports are;
 /// without agents, an agent with a TAP interface is tried.
 pub fn probe(config: &LiveConfig) -> HostReport {
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
-    let cpuinfo = read("/proc/cpuinfo");
-    let field = |name: &str| {
-        let line = cpuinfo.lines().find(|line| line.starts_with(name));
-        line.and_then(|line| line.split_once(':')).map_or(String::new(), |(_, value)| value.trim().to_owned())
-    };
+    let HostState { kernel, cpu_model, governor, load, virtualised } = HostState::read();
     let (live_refused, user_namespace) = match live::trial(config) {
         Ok(facts) => (None, Some(facts.user_namespace)),
         Err(error) => (Some(error.to_string()), None),
     };
     let measured = std::thread::spawn(measure).join().unwrap_or_default();
     HostReport {
-        kernel: read("/proc/sys/kernel/osrelease"),
+        kernel,
         clocksource: read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         cpus: sys::allowed_cpus().len(),
-        cpu_model: field("model name"),
-        virtualised: field("flags").split(' ').any(|flag| flag == "hypervisor"),
+        cpu_model,
+        virtualised,
         root: nix::unistd::geteuid().is_root(),
         live_refused,
         user_namespace,
@@ -102,8 +148,8 @@ pub fn probe(config: &LiveConfig) -> HostReport {
         samples: SAMPLES,
         socket_can: has_socket_can(),
         tun: tun_access(),
-        governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        load: read("/proc/loadavg").split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0),
+        governor,
+        load,
         receive_buffer_max: read("/proc/sys/net/core/rmem_max").parse().unwrap_or(0),
         clocks: clock_sources(CLOCK_READINGS),
         skew: clock_skew(),

@@ -66,7 +66,7 @@ pub use connection::channel::{
 };
 pub use connection::{ConnectionEnd, Layer, TcpChannel, WAITING_MAX, port_of};
 pub use error::LiveError;
-pub use host::{HostReport, probe};
+pub use host::{HostReport, HostState, probe};
 pub use host_link::{DatagramEnd, HostLink};
 pub use join::connections::ConnectionFact;
 pub use live::{AgentCounts, LiveHost, LiveOutcome, ProgramEnd, run};

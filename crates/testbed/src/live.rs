@@ -14,6 +14,7 @@ use crate::config::{AgentConfig, Home, LiveConfig, Placement, PortLink};
 use crate::emulator::{self, EmulatorConfig, EmulatorLog, Wire};
 use crate::end::End;
 use crate::error::LiveError;
+use crate::host::HostState;
 use crate::join::connections::ConnectionFact;
 use crate::join::{self, Carrier, Line};
 use crate::log::{AgentLog, ProgramUsage};
@@ -70,7 +71,7 @@ pub struct ProgramEnd {
 }
 
 /// What the host granted a run.
-#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+#[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct LiveHost {
     /// The emulator ran as `SCHED_FIFO`.
     pub emulator_fifo: bool,
@@ -80,6 +81,8 @@ pub struct LiveHost {
     pub agents: Vec<AgentFacts>,
     /// Processors this process may use.
     pub cpus: usize,
+    /// What figures depend on, when the run began.
+    pub state: HostState,
 }
 
 /// Where an agent's frames went. `sent = read + lost` and `written = received + unread`.
@@ -164,6 +167,7 @@ pub fn run(
         stall_threshold: config.stall_threshold,
         capture: config.capture,
     };
+    let state = HostState::read();
     let over = AtomicBool::new(false);
     let (emulated, stalls, emulator_fifo, interrupted) = thread::scope(|scope| {
         let emulator = scope.spawn(|| {
@@ -190,6 +194,7 @@ pub fn run(
         emulator_cpu,
         agents: agents.iter().filter_map(|agent| agent.facts).collect(),
         cpus: cpus.len(),
+        state,
     };
     let outcome = outcome_of(config, &wires, emulated, stalls, &logs, traffic, host, interrupted);
     match agents.iter().find_map(|agent| Some((agent.first(), agent.lost.clone()?))) {

@@ -7,10 +7,13 @@ use chronoseal_analysis::Infeasible;
 use chronoseal_core::{Node, NodeId, StreamId};
 use chronoseal_media::link::{DelayLaw, LinkConfig, Loss, LossyLink, Order};
 use chronoseal_media::medium::{Attachment, Medium};
+use chronoseal_nodes::Protection;
 use chronoseal_nodes::gateway::Stack;
-use chronoseal_nodes::udp_station::{Framing, Trigger, UdpListener, UdpStation, UdpStationConfig, UdpTalker};
+use chronoseal_nodes::udp_station::{
+    Framing, ProgramTimes, Trigger, UdpListener, UdpStation, UdpStationConfig, UdpTalker,
+};
 use chronoseal_plan::{
-    Facet, HopPlan, LINK, Link, LinkHop, LinkSegment, LinkTransport, Plan, SegmentId, StreamPlan,
+    Charged, Facet, HopPlan, LINK, Link, LinkHop, LinkSegment, LinkTransport, Middleware, Plan, SegmentId, StreamPlan,
     Trigger as TriggerPlan,
 };
 use chronoseal_wire::ipv4::Cut;
@@ -18,8 +21,8 @@ use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link;
 
 use crate::{
-    BuildError, BuildOptions, Connection, Datagrams, Describe, Kind, LiveLink, OwnProtection, Parts, Prepared, Sockets,
-    fill, pace, protection, signal,
+    BuildError, BuildOptions, Connection, Datagrams, Describe, Kind, LiveLink, NotSimulated, OwnProtection, Parts,
+    Prepared, Sockets, fill, pace, protection, signal,
 };
 
 /// LINKTYPE_ETHERNET.
@@ -43,6 +46,7 @@ fn view_of<'p>(prepared: &Prepared<'p>, segment: SegmentId) -> Link<'p> {
 fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConfig, BuildError> {
     let mut config = UdpStationConfig { node, talkers: Vec::new(), listeners: Vec::new() };
     for (id, stream, hop, facet) in view.streams() {
+        let mut charged = None;
         // In what its sender gives messages, and its receivers get them.
         let (given, got) = match (facet.transport, facet.parts) {
             (LinkTransport::Udp, _)
@@ -67,13 +71,19 @@ fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConf
             (over @ (LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic), _) => {
                 return Err(BuildError::OnlyLive { stream: stream.name.clone(), over: over.title().to_owned() });
             }
-            (LinkTransport::Program, _) if facet.over.is_some() && !is_whole => {
-                return Err(BuildError::OnlyLive { stream: stream.name.clone(), over: facet.carrier().to_owned() });
+            (LinkTransport::Program, parts) if !is_whole && let Some(over) = &facet.over => {
+                charged = Some(simulated(view, stream, over)?);
+                let framing = parts.map_or(Framing::Datagram(facet.cut), Framing::Parts);
+                (framing, framing)
             }
             // Its programs send and receive them.
             (LinkTransport::Program, _) => continue,
         };
-        let protection = || protection::on_hop(view.plan, id, hop, id.0);
+        // What a middleware adds to a message is on the wire, as the bytes of a mechanism without a key.
+        let protection = || match charged {
+            Some(_) => Protection::None { padding: facet.padding(stream.length as usize) },
+            None => protection::on_hop(view.plan, id, hop, id.0),
+        };
         if hop.from == node {
             config.talkers.push(UdpTalker {
                 stream: id,
@@ -87,10 +97,29 @@ fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConf
         }
         if hop.to.contains(&node) {
             let (sender, timeout) = (hop.from, facet.timeout);
-            config.listeners.push(UdpListener { stream: id, sender, framing: got, timeout, protection: protection() });
+            let takes = charged.map(|charged| ProgramTimes { times: charged.times.clone(), seed: view.plan.seed });
+            let protection = protection();
+            config.listeners.push(UdpListener { stream: id, sender, framing: got, timeout, protection, takes });
         }
     }
     Ok(config)
+}
+
+/// What a simulation charges for the middleware of a stream.
+fn simulated<'p>(view: Link<'p>, stream: &StreamPlan, over: &'p Middleware) -> Result<&'p Charged, BuildError> {
+    let not = |problem| BuildError::Middleware {
+        stream: stream.name.clone(),
+        configuration: over.configuration.clone(),
+        problem,
+    };
+    let charged = over.charged.as_ref().ok_or_else(|| not(NotSimulated::Unmeasured))?;
+    if view.segment.laws.loses() {
+        return Err(not(NotSimulated::Losses));
+    }
+    match view.segment.mtu > SIMULATED_MTU_MAX {
+        true => Err(BuildError::LongPackets(stream.name.clone())),
+        false => Ok(charged),
+    }
 }
 
 /// What makes a station send the messages of a stream.
@@ -256,7 +285,7 @@ impl Kind for LinkKind {
     }
 
     fn properties(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(&'static str, String)> {
-        let LinkSegment { profile, laws, mtu, through } = view_of(prepared, segment).segment;
+        let LinkSegment { profile, laws, mtu, through, .. } = view_of(prepared, segment).segment;
         let (mean, deviation) = laws.delay.moments_ns();
         let mut properties = vec![
             ("profile", profile.unwrap_or("localhost").to_owned()),

@@ -1,5 +1,7 @@
 //! `chronoseal middleware`
 
+mod profile;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -37,6 +39,8 @@ enum Action {
     List(List),
     /// Run a publisher and a subscriber of each configuration live over an emulated network, and rank them
     Run(Run),
+    /// Measure what configurations take of messages, for simulations of scenarios whose streams go over them
+    Profile(profile::Options),
     /// Attack configurations by a stranger on the same link, and count what gets through and what is lost
     Attack(AttackOptions),
     /// Read a keystore of SROS 2 or a folder of DDS Security, and say what it leaves open
@@ -197,6 +201,7 @@ pub(crate) fn run(options: &Middleware, printer: &Printer) -> Result<Status, Tro
     match &options.action {
         Action::List(options) => list(options, printer),
         Action::Run(options) => compare(options, printer),
+        Action::Profile(options) => profile::run(options, printer),
         Action::Attack(options) => attack(options, printer),
         Action::Audit(options) => audited(options, printer),
     }

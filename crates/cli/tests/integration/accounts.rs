@@ -22,7 +22,7 @@ const fn case(
     Case { file, word, end }
 }
 
-const CASES: [Case; 26] = [
+const CASES: [Case; 27] = [
     // Senders whose processors never come to a frame.
     case("h1-starved.toml", "failed", ("slow", "r", 101, &[("not_sent", 99)])),
     case("h2-starved-can.toml", "failed", ("slow", "r", 101, &[("late", 65), ("not_sent", 33)])),
@@ -56,6 +56,8 @@ const CASES: [Case; 26] = [
     case("restarted-source-of-copies.toml", "failed", ("m0", "n1", 27, &[("in_time", 17), ("out-of-sequence", 10)])),
     // A gateway waits for the rest of a message.
     case("message-half-at-a-gateway.toml", "failed", ("m2", "n6", 8, &[("late", 3), ("overdue", 1), ("in_flight", 1)])),
+    // What a gateway missed never came, also where the next one has and its receiver tells of no gap.
+    case("message-missed-at-a-gateway.toml", "failed", ("m1", "n1", 79, &[("in_time", 74), ("missing", 3)])),
     // What waits for a bus that has no time for it.
     case("overload-unaccounted.toml", "failed", ("s8", "b0n1", 100, &[("overdue", 99), ("in_flight", 1)])),
     case("held-recording.toml", "failed", ("s0", "b", 10, &[("in_time", 10)])),

@@ -177,7 +177,11 @@ air = { over = "OVER" }
     for said in ["NOT CHECKED", "`laser` over a middleware", "a middleware carries its messages", "raw-udp"] {
         assert!(check.out.contains(said), "{said}: {}", check.out);
     }
-    bench.say(&["run", "over.toml", "--no-store"]).assert_refused(&["`laser` goes over raw-udp", "--engine live"]);
+    bench.say(&["run", "over.toml", "--no-store"]).assert_refused(&[
+        "`laser` goes over `raw-udp`",
+        "chronoseal middleware profile raw-udp --out FILE",
+        "--engine live",
+    ]);
     bench
         .say(&["saturate", "over.toml", "--stream", "laser", "--engine", "live", "--to", "50"])
         .assert_refused(&["over a middleware", "chronoseal run"]);
@@ -189,6 +193,66 @@ air = { over = "OVER" }
     live("iceoryx2").assert_refused(&["do not go over the network", "chronoseal middleware run iceoryx2"]);
     live("ros-1").assert_refused(&["needs a broker", "`broker = "]);
     bench.say(&["run", "over.toml", "--no-store", "--engine", "live"]).assert_refused(&["--adapters"]);
+}
+
+/// Messages of 8 kB and of 10 kB took `us` each, whatever their place among the others, and 10 and 12 kB on the wire.
+fn measured(us: u64) -> String {
+    let times = vec![format!("\"{us}us\""); 101].join(", ");
+    let of = |length: &str, wire: &str| {
+        format!(
+            "[[configurations.lengths]]\nlength = \"{length}\"\nwire = \"{wire}\"\nmessages = 100\ntimes = [{times}]\n"
+        )
+    };
+    let lengths = of("8kB", "10kB") + &of("10kB", "12kB");
+    format!("[[configurations]]\nname = \"own\"\nsource = \"Own 1.2 on a host\"\n{lengths}")
+}
+
+#[test]
+fn a_stream_over_a_middleware_that_was_measured_is_simulated_and_charged_for_it() {
+    let bench = Bench::new();
+    let laws = "rate = \"100Mbit/s\"\nmeasured = \"own.toml\"";
+    let over = |laws: &str| {
+        let text = scenario(laws, "25ms", "deadline = \"2ms\"");
+        text.replacen("length = \"9kB\"\n", "length = \"9kB\"\nair = { over = \"own\" }\n", 1)
+    };
+    bench.write("over.toml", over(laws));
+    let run = |us: u64| {
+        bench.write("own.toml", measured(us));
+        bench.say(&["run", "over.toml", "--no-store", "--quiet", "--format", "json"]).json()
+    };
+    let charged = run(500);
+    assert_eq!(charged["word"], "held", "{charged:#}");
+    let warned = charged["warnings"].to_string();
+    assert!(warned.contains("charged what `own` took") && warned.contains("Own 1.2 on a host"), "{warned}");
+    let stream = charged["summary"]["streams"].as_array().unwrap()[0].clone();
+    let latency = &stream["end_to_end"]["all"];
+    // 11 kB in 8 frames, with the 24 bytes between frames, at 100 Mbit/s are 895.36 us, and then 500 of the middleware.
+    assert_eq!(latency["min_ns"], latency["max_ns"], "{stream:#}");
+    assert_eq!(latency["max_ns"], 1_395_360, "{stream:#}");
+    assert_eq!(run(1_500)["word"], "failed");
+    // What sends again is not simulated, and a length that was not measured is not made up.
+    bench.write("over.toml", over(&format!("{laws}\nloss = {{ independent = \"1%\" }}")));
+    bench
+        .say(&["run", "over.toml", "--no-store"])
+        .assert_refused(&["`laser` goes over `own`", "give the link no losses"]);
+    bench.write("over.toml", over(laws).replacen("9kB", "11kB", 1));
+    bench.say(&["check", "over.toml"]).assert_refused(&[
+        "11000B",
+        "8000B to 10000B",
+        "middleware profile own --length 11000B",
+    ]);
+    bench.write("over.toml", over(laws));
+    for (broken, said) in [
+        (measured(5).replacen("[\"5us\", ", "[", 1), "has 100 times of 8000B"),
+        (measured(5).replacen("\"5us\"", "\"6us\"", 1), "do not rise"),
+        (measured(5).replacen("8kB", "12kB", 1), "the shortest first"),
+        (measured(5).replacen("messages", "count", 1), "count"),
+        (measured(5) + &measured(5), "`own` twice"),
+        ("configurations = 5".into(), "invalid type"),
+    ] {
+        bench.write("own.toml", broken);
+        bench.say(&["check", "over.toml"]).assert_refused(&["own.toml: ", said, "`chronoseal middleware profile`"]);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The receiver's end of a stream: pieces put together, seals opened, copies told apart.
 
-use chronoseal_core::{DiscardReason, LocalTime, Work};
+use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
+use chronoseal_core::{DiscardReason, Duration, LocalTime, Work};
 use chronoseal_frameauth::{Moment, Opener};
 use chronoseal_wire::ipv4::{Cut, PROTOCOL_UDP, Packet};
 use chronoseal_wire::part_header::PartHeader;
@@ -17,6 +18,8 @@ pub(super) struct Listener {
     collector: Option<Collector>,
     opener: Option<Opener>,
     seen: Seen,
+    /// Of what its program takes.
+    rng: Option<ChaCha8Rng>,
 }
 
 /// What a packet did.
@@ -47,7 +50,16 @@ impl Listener {
             Framing::Parts(cut) => Some(Collector::new(cut, TestBedHeader::LEN, config.timeout)),
             Framing::Packet | Framing::Message => None,
         };
-        Ok(Self { collector, opener, seen: Seen::default(), config })
+        let rng =
+            config.takes.as_ref().map(|takes| random::stream(takes.seed, Purpose::Program, u64::from(config.stream.0)));
+        Ok(Self { collector, opener, seen: Seen::default(), rng, config })
+    }
+
+    /// What its program takes of the next message; `None` for nothing.
+    pub(super) fn program_time(&mut self) -> Option<Duration> {
+        let (takes, rng) = (self.config.takes.as_ref()?, self.rng.as_mut()?);
+        let place = (u128::from(rng.next_u64()) * takes.times.len() as u128) >> 64;
+        takes.times.get(place as usize).copied()
     }
 
     /// True if a packet is of its stream.

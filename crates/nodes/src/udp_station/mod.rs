@@ -15,10 +15,11 @@ mod talk;
 mod trigger;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use chronoseal_core::{
-    Command, DiscardReason, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, NodeId, Output,
-    PortId, Priority, StreamId, Transmit, Work,
+    Command, DiscardReason, Duration, Event, EventKind, HandleError, Input, LocalTime, Node, NodeBase, NodeId,
+    Operation, Output, PortId, Priority, StreamId, Transmit, Work,
 };
 use chronoseal_wire::ethernet::HEADER_LEN;
 use chronoseal_wire::ipv4::{Cut, Packet};
@@ -31,6 +32,9 @@ use self::talk::Talker;
 pub use self::trigger::{RecordedMessages, Trigger};
 use crate::protection::{Protection, ProtectionError};
 use crate::signal::RecordedSignal;
+
+/// What a program does with a message.
+const PROGRAM: Operation = Operation("program");
 
 /// The one port of a station.
 const PORT: PortId = PortId(0);
@@ -78,6 +82,17 @@ pub struct UdpListener {
     pub timeout: Duration,
     /// How its messages are protected.
     pub protection: Protection,
+    /// What its program takes of a message before it has it.
+    pub takes: Option<ProgramTimes>,
+}
+
+/// What a program takes of a message that has come, as it was measured.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProgramTimes {
+    /// One of these, each as likely as the others. Never empty.
+    pub times: Arc<[Duration]>,
+    /// Which of them it is, is drawn from this.
+    pub seed: u64,
 }
 
 /// In what messages travel.
@@ -120,6 +135,8 @@ enum Job {
     Seal(usize),
     /// A message is opened for a listener: what stands in these bytes from so many on.
     Open(usize, Vec<u8>, usize),
+    /// The program of a listener takes so long of a message of this number.
+    Take(usize, u64, Duration),
 }
 
 impl UdpStation {
@@ -174,7 +191,10 @@ impl UdpStation {
             self.base.push(Event::of(EventKind::TransferBegan, self.listeners[index].config.stream, sequence));
         }
         match taken.whole {
-            Some(Whole::Judged(judged)) => self.tell(now, index, judged),
+            Some(Whole::Judged(judged)) => match (judged, self.listeners[index].program_time()) {
+                (Ok(sequence), Some(time)) => self.jobs.push_back(Job::Take(index, sequence, time)),
+                (judged, _) => self.tell(now, index, judged),
+            },
             Some(Whole::Sealed(bytes, from)) => self.jobs.push_back(Job::Open(index, bytes, from)),
             None => {}
         }
@@ -216,6 +236,7 @@ impl UdpStation {
         Some(match self.jobs.front()? {
             Job::Seal(talker) => self.talkers[*talker].work(),
             Job::Open(listener, bytes, from) => self.listeners[*listener].work(bytes.len() - from),
+            Job::Take(_, _, time) => Some(Work::declared(PROGRAM, *time)),
         })
     }
 
@@ -228,6 +249,7 @@ impl UdpStation {
                 let opened = self.listeners[listener].open(&bytes[from..]);
                 self.tell(now, listener, opened);
             }
+            Some(Job::Take(listener, sequence, _)) => self.tell(now, listener, Ok(sequence)),
             None => {}
         }
     }

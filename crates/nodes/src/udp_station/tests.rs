@@ -37,7 +37,7 @@ fn sender() -> UdpStation {
 
 fn receiver_of(framing: Framing, protection: Protection) -> UdpStation {
     let timeout = Duration::from_ms(50);
-    let listener = UdpListener { stream: STREAM, sender: SENDER, framing, timeout, protection };
+    let listener = UdpListener { stream: STREAM, sender: SENDER, framing, timeout, protection, takes: None };
     let config = UdpStationConfig { node: NodeId(1), talkers: Vec::new(), listeners: vec![listener] };
     let mut station = UdpStation::new(config).expect("it can be protected so");
     station.handle_input(at(0), Input::Command(Command::Start)).unwrap();
@@ -192,7 +192,7 @@ fn a_message_over_a_connection_is_one_frame_and_is_delivered_once() {
         protection: Protection::NONE,
     };
     let (timeout, protection) = (Duration::ZERO, Protection::NONE);
-    let listener = UdpListener { stream: STREAM, sender: SENDER, framing, timeout, protection };
+    let listener = UdpListener { stream: STREAM, sender: SENDER, framing, timeout, protection, takes: None };
     let station = |node, talkers, listeners| {
         UdpStation::new(UdpStationConfig { node, talkers, listeners }).expect("nothing is protected")
     };
@@ -348,8 +348,14 @@ fn a_message_that_was_there_is_not_opened_again() {
 #[test]
 fn a_station_on_a_link_refuses_what_it_lacks() {
     let protection = sealed(MacAlgorithm::HmacSha256, Freshness::CycleCounter);
-    let listener =
-        UdpListener { stream: STREAM, sender: SENDER, framing: Framing::Message, timeout: Duration::ZERO, protection };
+    let listener = UdpListener {
+        stream: STREAM,
+        sender: SENDER,
+        framing: Framing::Message,
+        timeout: Duration::ZERO,
+        protection,
+        takes: None,
+    };
     let config = UdpStationConfig { node: NodeId(1), talkers: Vec::new(), listeners: vec![listener] };
     assert_eq!(UdpStation::new(config).err(), Some(ProtectionError::CycleCounterOnLink));
 }

@@ -54,6 +54,8 @@ pub(crate) struct Open<'p> {
     /// When frames began of which it is not known what became of them everywhere, or was not long ago.
     open: BTreeMap<Number, SimTime>,
     ended: BTreeSet<(StreamId, u64, NodeId)>,
+    /// Frames that somebody on their way waited for in vain: what a gateway missed it has not sent on.
+    missed: BTreeSet<(StreamId, u64, NodeId)>,
     /// Frames that their receivers missed, which may have ended otherwise.
     missing: Vec<FrameRow>,
     /// Accepted frames whose deadline is about when the next one is accepted.
@@ -89,6 +91,7 @@ impl<'p> Open<'p> {
             last_begun: BTreeMap::new(),
             open: BTreeMap::new(),
             ended: BTreeSet::new(),
+            missed: BTreeSet::new(),
             missing: Vec::new(),
             unjudged: Vec::new(),
             in_vain: Vec::new(),
@@ -374,7 +377,9 @@ impl<'p> Open<'p> {
             missing.append(&mut self.missing);
         }
         for row in missing {
-            if self.ended.insert((row.stream, row.sequence, row.at)) {
+            let number = (row.stream, row.sequence, row.at);
+            if self.ended.insert(number) {
+                self.missed.insert(number);
                 rows.push(row);
             }
         }
@@ -425,8 +430,11 @@ impl<'p> Open<'p> {
                     rows.push(FrameRow { sent_at: Some(sent_at), lost_for, ..row });
                     continue;
                 }
-                // Who kept it back does not say which it was.
-                if !is_on_way && before.iter().any(|gateway| self.keepers.contains(&(id, *gateway))) {
+                // Who kept it back does not say which it was. Its receiver tells of no gap behind which the next has come.
+                let never_came = |gateway: &NodeId| {
+                    self.keepers.contains(&(id, *gateway)) || self.missed.contains(&(id, sequence, *gateway))
+                };
+                if !is_on_way && before.iter().any(never_came) {
                     let row = FrameRow::open(id, sequence, stream.sender, *receiver, due, Outcome::Missing);
                     rows.push(FrameRow { sent_at: Some(sent_at), ..row });
                     continue;
@@ -490,9 +498,10 @@ impl<'p> Open<'p> {
             numbers.insert(id, self.sent.forget(id, from.min(self.last - stream.period * 4)));
         }
         let is_young = |stream: &StreamId, number: u64| numbers.get(stream).is_none_or(|first| number >= *first);
-        let mut ended = std::mem::take(&mut self.ended);
-        ended.retain(|(stream, number, _)| self.open.contains_key(&(*stream, *number)) || is_young(stream, *number));
-        self.ended = ended;
+        let open = &self.open;
+        for known in [&mut self.ended, &mut self.missed] {
+            known.retain(|(stream, number, _)| open.contains_key(&(*stream, *number)) || is_young(stream, *number));
+        }
         self.told.forget_settled(|_| false);
         let mut hops = std::mem::take(&mut self.hops);
         hops.forget_settled(|hop| {

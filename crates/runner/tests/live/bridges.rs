@@ -117,8 +117,8 @@ pub(crate) fn run_all() {
     if let Some(rows) = live(&whole) {
         let (frames, lost) = passed(&rows);
         println!("live: {frames} frames of no stream passed, {lost} lost");
-        // The start of the stations takes some of the first frames, on a busy host.
-        assert!((250..=300).contains(&frames) && lost == 0, "{frames} passed, {lost} lost");
+        // The start of the stations takes some of the first frames, on a busy host, and what is due at the very end may pass before the bus stops.
+        assert!((250..=303).contains(&frames) && lost == 0, "{frames} passed, {lost} lost");
         assert!(delivered(&rows, 0) >= 15);
     }
     // A bus that is slower than what comes, with more and with less room before it.

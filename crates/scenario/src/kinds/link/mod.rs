@@ -1,6 +1,7 @@
 //! A lossy link: packets that come late, doubled, out of order or not at all.
 
 mod laws;
+mod measured;
 mod over;
 mod replay;
 pub mod spec;
@@ -103,7 +104,9 @@ impl SegmentKind for LinkKind {
             );
         }
         let through = spec.through.as_deref().and_then(|name| through(request, name, context));
-        let segment = LinkSegment { profile, laws, mtu: mtu.0 as u32, through };
+        let measured = spec.measured.as_deref().map(|path| measured::resolve(request, path, context));
+        let measured = measured.unwrap_or_default();
+        let segment = LinkSegment { profile, laws, mtu: mtu.0 as u32, through, measured };
         Some(SegmentParts { own_nodes: vec![request.name.to_owned()], ..SegmentParts::new(Facet::new(segment)) })
     }
 
@@ -117,7 +120,7 @@ impl SegmentKind for LinkKind {
             TransportSpec::Quic => (LinkTransport::Quic, udp::HEADER_LEN),
             TransportSpec::Program => (LinkTransport::Program, 0),
         };
-        let over = over::resolve(request, &spec, context);
+        let over = over::resolve(request, &spec, segment, context);
         let (transport, header_len) =
             if over.is_some() { (LinkTransport::Program, 0) } else { (transport, header_len) };
         if transport == LinkTransport::Program && !matches!(request.protection.kind, ProtectionKind::None) {
@@ -179,6 +182,10 @@ impl SegmentKind for LinkKind {
         let message = (request.stream.payload_len + request.protection.overhead_bytes()).min(LINK_MESSAGE_MAX) as usize;
         let facet = match transport {
             LinkTransport::Udp => LinkHop::in_datagrams(message, segment, TIMEOUT),
+            LinkTransport::Program if let Some(charged) = over.as_ref().and_then(|over| over.charged.as_ref()) => {
+                let hop = LinkHop::charged(message, charged, segment, TIMEOUT);
+                LinkHop { transport, over, ..hop }
+            }
             LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic | LinkTransport::Program => {
                 let cut = Cut::new(header_len + message, segment.mtu as usize);
                 LinkHop { transport, over, cut, parts: None, timeout: TIMEOUT }

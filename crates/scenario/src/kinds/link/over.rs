@@ -1,7 +1,7 @@
 //! Streams that a robot middleware carries, whose programs a live run starts.
 
 use chronoseal_core::{NodeId, StreamId};
-use chronoseal_plan::{Link, Middleware};
+use chronoseal_plan::{Charged, Link, LinkSegment, Middleware};
 
 use super::spec::LinkStreamSpec;
 use super::{Context, HopRequest, Step};
@@ -30,6 +30,7 @@ impl Role {
 pub(super) fn resolve(
     request: &HopRequest<'_>,
     spec: &LinkStreamSpec,
+    segment: &LinkSegment,
     context: &mut Context<'_>,
 ) -> Option<Middleware> {
     let name = shortened(&request.stream.spec.name);
@@ -59,7 +60,34 @@ pub(super) fn resolve(
     let names: Vec<&str> = context.spec().nodes.iter().map(|node| node.name.as_str()).collect();
     let find = |broker: &String| context.find(broker, &names, &request.table.at("broker"), "node", "nodes");
     let broker = spec.broker.as_ref().and_then(find).map(|node| NodeId(node as u16));
-    Some(Middleware { configuration: over.clone(), broker })
+    let charged = charged(request, over, segment, context);
+    Some(Middleware { configuration: over.clone(), broker, charged })
+}
+
+/// What a simulation charges for it, if the segment has a file of what it took.
+fn charged(request: &HopRequest<'_>, over: &str, segment: &LinkSegment, context: &mut Context<'_>) -> Option<Charged> {
+    let known = segment.measured.iter().find(|one| one.configuration == over)?;
+    let (name, length) = (shortened(&request.stream.spec.name), request.stream.payload_len);
+    let charged = known.charged(length);
+    match (&charged, &known.lengths[..]) {
+        (Some(_), _) => context.note(format!(
+            "In a simulation stream `{name}` is charged what `{over}` took of such messages, as it was measured ({}): its time at the receiver, \
+             which does nothing else meanwhile, and its bytes at the sender. What it sends again, and how it holds a sender back, is not simulated.",
+            known.source
+        )),
+        (None, [first, .., last] | [first @ last]) => context.report(
+            Code::OutOfRange,
+            &request.stream.at("length"),
+            format!(
+                "stream `{name}` has messages of {length}B, and `{over}` was measured with {}B to {}B (`measured` of `{}`)",
+                first.length, last.length, request.segment.name
+            ),
+            "not measured",
+            format!("measure it too: `chronoseal middleware profile {over} --length {length}B`"),
+        ),
+        (None, []) => {}
+    }
+    charged
 }
 
 /// A node runs one program, which publishes, subscribes or is a broker, and the keys of a run are of one node each.

@@ -42,6 +42,10 @@ pub struct LinkSegmentSpec {
     /// runs only, and all streams are carried by programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<String>,
+    /// A file of what configurations of robot middleware took, as `chronoseal middleware profile` writes it. With it a simulation charges streams
+    /// that go `over` one of them for it; without, such streams are live only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<String>,
 }
 
 fn default_queue() -> Quantity<Frames> {
@@ -159,7 +163,8 @@ pub struct LinkStreamSpec {
     #[serde(default)]
     pub transport: TransportSpec,
     /// The robot middleware that carries its messages, by the name of its configuration in `chronoseal middleware list`, such as
-    /// `fast-dds-reliable`; in place of `transport`. A live run starts its programs at the two nodes of the stream, with keys made for the run.
+    /// `fast-dds-reliable`; in place of `transport`. A live run starts its programs at the two nodes of the stream, with keys made for the run; a
+    /// simulation charges what it took where the segment has a file of that (`measured`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
     /// The node that runs the broker of that middleware, if it needs one, as ROS 1, Ice, MQTT and NATS do.
