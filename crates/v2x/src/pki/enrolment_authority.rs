@@ -27,8 +27,8 @@ const CREDENTIAL_NAME: &str = "enrolment credential";
 /// What an enrolment authority grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnrolmentPolicy {
-    /// Validity of a credential `[year]`.
-    pub credential_years: u16,
+    /// Validity of a credential.
+    pub credential_validity: Duration,
     /// Longest validity of a ticket, and that of one whose station did not ask for any `[h]`.
     pub ticket_hours_max: u16,
     /// How far ahead a ticket may begin to be valid `[s]`.
@@ -44,7 +44,7 @@ impl Default for EnrolmentPolicy {
     /// of the week.
     fn default() -> Self {
         Self {
-            credential_years: 3,
+            credential_validity: Duration::Years(3),
             ticket_hours_max: 168,
             preload_s_max: 90 * 86_400,
             tickets_at_once_max: 100,
@@ -251,7 +251,7 @@ impl EnrolmentAuthority {
         let permissions = requested(&attributes)?;
         permissions.check_within(&Permissions::enrolment_credential())?;
         check_encryption_key(wanted.public_keys.encryption_key.as_ref())?;
-        let validity = ValidityPeriod { start: now.time32(), duration: Duration::Years(self.policy.credential_years) };
+        let validity = ValidityPeriod { start: now.time32(), duration: self.policy.credential_validity };
         let mut tbs = ToBeSignedCertificate::new(
             CertificateId::Name(CREDENTIAL_NAME),
             validity,

@@ -6,6 +6,7 @@
 
 use rand_core::Rng;
 
+use super::backoff::Backoff;
 use super::{KeyName, Pool, PoolConfig};
 use crate::types::{Duration, Time32, Time64, ValidityPeriod};
 
@@ -16,34 +17,6 @@ pub struct PseudonymOrder {
     pub count: usize,
     /// When they are to be valid; none: from now on, for as long as the authority chooses.
     pub period: Option<ValidityPeriod>,
-}
-
-/// Time from the first request that failed to the next one, at most `[s]`.
-const RETRY_FIRST_S: u64 = 5;
-/// The longest time from one request that failed to the next one `[s]`.
-pub const RETRY_MAX_S: u64 = 900;
-
-const US: u64 = 1_000_000;
-
-/// Doubles the wait with each failure; the wait is drawn from its upper half, so that stations that lost the same
-/// authority do not come back to it together.
-#[derive(Clone, Copy, Debug, Default)]
-struct Backoff {
-    failures: u32,
-    not_before_us: u64,
-}
-
-impl Backoff {
-    fn is_over(&self, now: Time64) -> bool {
-        // A wait longer than any that is drawn is that of a clock that was set back.
-        now.0 >= self.not_before_us || self.not_before_us - now.0 > RETRY_MAX_S * US
-    }
-
-    fn fail(&mut self, now: Time64, rng: &mut impl Rng) {
-        let wait_us = (RETRY_FIRST_S << self.failures.min(16)).min(RETRY_MAX_S) * US;
-        self.failures += 1;
-        self.not_before_us = now.0.saturating_add(wait_us / 2 + rng.next_u64() % (wait_us / 2));
-    }
 }
 
 /// An order on its way.
@@ -132,7 +105,7 @@ impl Supply {
     }
 
     /// What has not come of the order will not come. The next order of its kind, for now or ahead, waits: a few seconds at
-    /// first, at most [`RETRY_MAX_S`].
+    /// first, at most [`super::RETRY_MAX_S`].
     pub fn asked_in_vain(&mut self, now: Time64, rng: &mut impl Rng) {
         if self.open.is_some() {
             self.backoff().fail(now, rng);
@@ -150,7 +123,7 @@ impl Supply {
 mod tests {
     use super::*;
     use crate::types::HashedId8;
-    use crate::vss::Pseudonym;
+    use crate::vss::{Pseudonym, RETRY_MAX_S};
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng;
 
