@@ -165,6 +165,9 @@ struct Serve {
     /// `as-asked`, to the second, which links those of one request
     #[arg(long, value_name = "PERIODS", default_value = "weeks", value_parser = ticket_periods)]
     ticket_periods: TicketPeriods,
+    /// How long an enrolment credential is valid: a number with y, h, min or s, such as `3y` or `720h`
+    #[arg(long, value_name = "TIME", default_value = "3y", value_parser = validity)]
+    credential_validity: Duration,
     /// Answer enrolment requests with this code, such as `baditsstatus`
     #[arg(long, value_name = "CODE", value_parser = enrolment_fault)]
     enrolment_fault: Option<EnrolmentResponseCode>,
@@ -181,6 +184,21 @@ struct Serve {
 fn ticket_periods(text: &str) -> Result<TicketPeriods, String> {
     let found = TicketPeriods::ALL.into_iter().find(|periods| periods.name() == text);
     found.ok_or_else(|| format!("one of {}", TicketPeriods::ALL.map(TicketPeriods::name).join(", ")))
+}
+
+fn validity(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit: fn(u16) -> Duration = match &text[digits.len()..] {
+        "y" => Duration::Years,
+        "h" => Duration::Hours,
+        "min" => Duration::Minutes,
+        "s" => Duration::Seconds,
+        _ => return Err("a number with y, h, min or s, such as 3y or 720h".to_owned()),
+    };
+    match digits.parse() {
+        Ok(count) if count > 0 => Ok(unit(count)),
+        _ => Err(format!("1 to {} of a unit", u16::MAX)),
+    }
 }
 
 macro_rules! fault_parser {
@@ -399,6 +417,7 @@ fn serve(options: &Serve, printer: &Printer) -> Result<Status, Trouble> {
     server.curve = options.curve.into();
     server.root_curve = options.root_curve.into();
     server.ticket_periods = options.ticket_periods;
+    server.credential_validity = options.credential_validity;
     server.faults = Faults {
         enrolment: options.enrolment_fault,
         authorization: options.authorization_fault,

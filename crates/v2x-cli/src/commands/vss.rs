@@ -5,7 +5,9 @@ use std::sync::atomic::Ordering;
 
 use chronoseal_v2x::pipeline::Engine;
 use chronoseal_v2x_service::pki::Clock;
-use chronoseal_v2x_service::vss::{ListSource, Server, Vss as Station, VssConfig, now, pseudonym_source};
+use chronoseal_v2x_service::vss::{
+    CredentialKeeper, KeyRow, ListSource, Overview, Server, Vss as Station, VssConfig, now, pseudonym_source_beside,
+};
 use clap::{Args, Subcommand};
 
 use chronoseal_console::{Printer, Status, Trouble};
@@ -14,7 +16,8 @@ use chronoseal_console::{Printer, Status, Trouble};
 #[command(after_help = "\
 Examples:
   chronoseal vss serve vss.toml --socket /run/vss        serve the nine services until Ctrl-C
-  chronoseal vss show vss.toml                           which certificates and keys there are
+  chronoseal vss show vss.toml                           which certificates there are
+  chronoseal vss keys vss.toml                           which keys there are, and what for
 
 The protocol of the socket: docs/reference/vss-protocol.md; a C header and clients in C and Python: examples/vss/.
 Every entry of the configuration file: docs/reference/vss-configuration.md.")]
@@ -33,8 +36,13 @@ enum Action {
         #[arg(long, value_name = "PATH")]
         socket: PathBuf,
     },
-    /// Say which certificates a station has, and what is wrong with them
+    /// Say which certificates a station has, and what is wrong with them; also while its daemon runs
     Show {
+        /// Configuration file, TOML
+        config: PathBuf,
+    },
+    /// List the keys of a station's device and what each is for; also while its daemon runs
+    Keys {
         /// Configuration file, TOML
         config: PathBuf,
     },
@@ -46,14 +54,21 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
             let config = VssConfig::read(config)?;
             let (station, warnings) = Station::open(&config, now())?;
             warnings.0.iter().for_each(|warning| printer.note(&format!("warning: {warning}")));
-            let (source, clock) = (config.authority.as_ref(), Clock::default());
+            let clock = Clock::default();
+            let keeper = config
+                .authority
+                .as_ref()
+                .map(|authority| CredentialKeeper::new(&config.folder, authority, station.hsm().clone(), &clock));
+            let keeper = keeper.transpose()?;
+            let source = config.authority.as_ref().zip(keeper.as_ref());
             let source = source
-                .map(|authority| pseudonym_source(&config.folder, authority, station.hsm().clone(), &clock))
+                .map(|(authority, keeper)| pseudonym_source_beside(keeper, &config.folder, authority, &clock))
                 .transpose()?;
             let stop = chronoseal_testbed::interrupt::flag();
             let (engine, others) = station.engines();
             let users = config.socket.user_ids().map_err(|error| Trouble(format!("error: {error}")))?;
             let server = Server::bind(socket, station)?.permit(&users)?.with_lists(ListSource::new(&config.lists));
+            let server = server.with_credential(keeper);
             printer.hint(&format!("serving at {}; Ctrl-C ends it", socket.display()));
             printer.hint(&format!("verifies {}", engines(engine, &others)));
             server.run(source, stop)?;
@@ -61,16 +76,37 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
             Ok(Status::Held)
         }
         Action::Show { config } => {
-            let (station, warnings) = Station::open(&VssConfig::read(config)?, now())?;
-            let current = station.certificate().map_or_else(|| "none".to_owned(), |id| id.to_string());
-            printer.data(&format!("pseudonym in use  {current}\nunused            {}", station.unused()));
-            let (engine, others) = station.engines();
-            printer.data(&format!("verifies          {}", engines(engine, &others)));
-            warnings.0.iter().for_each(|warning| printer.note(&format!("warning: {warning}")));
-            if station.certificate().is_none() {
+            let overview = Overview::read(&VssConfig::read(config)?, now())?;
+            let in_use = overview.in_use.map_or_else(|| "none".to_owned(), |id| id.to_string());
+            let enrolment = overview.enrolment.map_or_else(
+                || "none".to_owned(),
+                |enrolment| format!("{}, until {} UTC", enrolment.id, enrolment.ends_at.date()),
+            );
+            let served = if overview.is_served { "by a daemon" } else { "no" };
+            let (engine, others) = &overview.engines;
+            printer.data(&format!("pseudonym in use  {in_use}\nunused            {}", overview.unused));
+            printer.data(&format!("credential        {enrolment}\nserved            {served}"));
+            printer.data(&format!("verifies          {}", engines(*engine, others)));
+            overview.warnings.iter().for_each(|warning| printer.note(&format!("warning: {warning}")));
+            if overview.in_use.is_none() && overview.unused == 0 {
                 printer.hint("next: chronoseal pki authorize --help");
             }
-            Ok(if warnings.0.is_empty() { Status::Held } else { Status::Failed })
+            Ok(if overview.warnings.is_empty() { Status::Held } else { Status::Failed })
+        }
+        Action::Keys { config } => {
+            let overview = Overview::read(&VssConfig::read(config)?, now())?;
+            let Some(keys) = overview.keys else {
+                return Err(Trouble(
+                    "error: only one process can use this device, and the daemon does; end it to look at the keys"
+                        .into(),
+                ));
+            };
+            for KeyRow { key, of } in keys {
+                let of = of.map_or_else(|| "nothing of this station".to_owned(), |of| of.to_string());
+                let kind = format!("{} {}", key.persistence, key.kind);
+                printer.data(&format!("{}  {kind:<26}  {of}", key.handle));
+            }
+            Ok(Status::Held)
         }
     }
 }

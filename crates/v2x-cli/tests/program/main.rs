@@ -5,6 +5,7 @@
     reason = "a test that fails says where, one that is skipped says why"
 )]
 
+mod credential;
 mod help;
 mod stores;
 mod study;

@@ -124,6 +124,15 @@ impl BackEnd {
         }
     }
 
+    /// Whether only one process at a time can use the device: a software TPM, or the simulated accelerator.
+    #[must_use]
+    pub fn is_for_one_process(&self) -> bool {
+        match self {
+            Self::Software { .. } | Self::Pkcs11 { .. } | Self::Tpm { endpoint: TpmEndpoint::Device(_), .. } => false,
+            Self::Tpm { .. } | Self::Rtl(_) => true,
+        }
+    }
+
     /// What the environment of a worker needs besides this process's own.
     pub(super) fn environment(&self) -> Option<&BTreeMap<String, String>> {
         match self {

@@ -70,8 +70,8 @@ pub enum HsmError {
     /// There is a key store at this place already, and a new one was to be made.
     #[error("{} holds a key store already", .0.display())]
     StoreExists(PathBuf),
-    /// Another process has the store open.
-    #[error("key store {} is in use by another process", .0.display())]
+    /// Another process changes the store, and does not come to an end.
+    #[error("another process has been changing the key store {} for ten seconds; see which one has its file `lock` open", .0.display())]
     StoreInUse(PathBuf),
     /// No room for one more key file. What was there before is untouched.
     #[error("no room on the disk of {}", .0.display())]

@@ -18,6 +18,7 @@ mod service;
 mod shared;
 mod station;
 mod trust;
+mod uses;
 
 pub use clock::{Clock, now};
 pub use error::ServiceError;
@@ -27,3 +28,4 @@ pub use keys::{KeyDevice, public_key_pem, read_public_key};
 pub use server::{Faults, Server, ServerOptions};
 pub use station::{Client, Endpoint, TicketOptions};
 pub use trust::TrustStore;
+pub use uses::{KeyUse, certificate_in_use, key_uses};

@@ -33,6 +33,16 @@ pub(super) enum Kind {
     Ticket,
 }
 
+impl Kind {
+    /// Where in a station's folder certificates of this kind are.
+    pub(super) fn folder(self) -> &'static str {
+        match self {
+            Self::Credential => "ec",
+            Self::Ticket => "at",
+        }
+    }
+}
+
 /// By what requests for the same thing are known.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -11,11 +11,11 @@ use chronoseal_v2x::crypto::{Curve, SigningKey};
 use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{
     AaEntry, Authority, AuthorizationAuthority, AuthorizationResponseCode, AuthorizationValidationResponseCode,
-    CtlCommand, CtlEntry, DcEntry, Decision, EaEntry, EnrolmentAuthority, EnrolmentResponseCode, ListKind, LookUp,
-    PkiError, Question, Role, RootCaEntry, Step, TicketPeriods, TlmEntry, TrustedAuthority, delta, issue_authority,
-    own_trust_list, sign_revocation_list, sign_trust_list,
+    CtlCommand, CtlEntry, DcEntry, Decision, EaEntry, EnrolmentAuthority, EnrolmentPolicy, EnrolmentResponseCode,
+    ListKind, LookUp, PkiError, Question, Role, RootCaEntry, Step, TicketPeriods, TlmEntry, TrustedAuthority, delta,
+    issue_authority, own_trust_list, sign_revocation_list, sign_trust_list,
 };
-use chronoseal_v2x::types::{CertificateBuf, HashedId8, Time64};
+use chronoseal_v2x::types::{CertificateBuf, Duration as Validity, HashedId8, Time64};
 
 use super::exchange::{Gate, reached};
 use super::keys::rng;
@@ -89,6 +89,8 @@ pub struct ServerOptions {
     pub clock: Clock,
     /// When tickets begin and end.
     pub ticket_periods: TicketPeriods,
+    /// How long an enrolment credential is valid.
+    pub credential_validity: Validity,
 }
 
 impl ServerOptions {
@@ -105,6 +107,7 @@ impl ServerOptions {
             faults: Faults::default(),
             clock: Clock::default(),
             ticket_periods: TicketPeriods::default(),
+            credential_validity: EnrolmentPolicy::default().credential_validity,
         }
     }
 }
@@ -169,6 +172,7 @@ impl Server {
         let mut enrolment = EnrolmentAuthority::new(ea.authority(), own_aa);
         enrolment.fault = options.faults.enrolment;
         enrolment.policy.ticket_periods = options.ticket_periods;
+        enrolment.policy.credential_validity = options.credential_validity;
         enrolment.validation_fault = options.faults.validation;
         let mut authorization = AuthorizationAuthority::new(aa.authority(), own_ea);
         authorization.fault = options.faults.authorization;

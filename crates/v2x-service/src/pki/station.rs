@@ -1,6 +1,7 @@
 //! A station at the authorities of any vendor.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chronoseal_v2x::crypto::{Curve, SigningKey};
@@ -13,6 +14,8 @@ use chronoseal_v2x::types::{CertificateBuf, HashedId8, ValidityPeriod};
 
 use super::keys::rng;
 use super::outstanding::{Kind, Outstanding, Wish};
+use super::server::lock;
+use super::uses::current_credential;
 use super::{Clock, HttpClient, KeyDevice, Meta, ServiceError, files, public_key_pem};
 use crate::hsm::{HsmKey, KeyHandle};
 use crate::private::private_folder;
@@ -36,6 +39,8 @@ pub struct Client {
     ticket_device: KeyDevice,
     http: HttpClient,
     clock: Clock,
+    /// Held while the credential's key is used or ended, so that a request that is being made keeps the key it signs with.
+    credential_key: Arc<Mutex<()>>,
 }
 
 /// An authority and where it is.
@@ -116,6 +121,7 @@ impl Client {
             device,
             http: HttpClient::default(),
             clock: Clock::default(),
+            credential_key: Arc::default(),
         }
     }
 
@@ -192,7 +198,7 @@ impl Client {
         ea: Endpoint<'_>,
         curve: Curve,
     ) -> Result<HashedId8, ServiceError> {
-        let before = self.current_credential().ok();
+        let before = current_credential(&self.directory).ok();
         let id =
             self.request(Kind::Credential, ea, &Wish { what: format!("{what}, on {curve}"), start: None }, |made| {
                 let handle = self.device.create(curve, "enrolment")?;
@@ -204,6 +210,7 @@ impl Client {
         if let Some(path) = before
             && path.file_stem().is_none_or(|stem| *stem != *id.to_string())
         {
+            let _unused = lock(&self.credential_key);
             self.forget_credential(&path);
         }
         Ok(id)
@@ -256,11 +263,24 @@ impl Client {
         }
     }
 
-    /// Ends a request and its keys.
+    /// Ends a request and its keys, unless they are those of a certificate that was granted to it: the process may have ended
+    /// when that was written and the request was not yet removed.
     fn end(&self, outstanding: Outstanding) {
         let (device, meta) = (self.device_of(outstanding.kind()), outstanding.meta());
+        let is_granted = self.is_kept(outstanding.kind(), meta);
         outstanding.remove();
+        if is_granted {
+            return;
+        }
         [Some(meta.signing_key), meta.decryption_key].into_iter().flatten().for_each(|handle| device.discard(handle));
+    }
+
+    /// Whether a certificate in the folder has these keys.
+    fn is_kept(&self, kind: Kind, meta: Meta) -> bool {
+        let Ok(entries) = std::fs::read_dir(self.directory.join(kind.folder())) else { return false };
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let mut certificates = paths.filter(|path| path.extension().is_some_and(|extension| extension == "oer"));
+        certificates.any(|path| Meta::read(&path).is_ok_and(|kept| kept.signing_key == meta.signing_key))
     }
 
     /// Sends a request that was sent before.
@@ -290,11 +310,7 @@ impl Client {
         });
         match answered {
             Ok(certificate) => {
-                let folder = match outstanding.kind() {
-                    Kind::Credential => "ec",
-                    Kind::Ticket => "at",
-                };
-                let id = self.keep(folder, &certificate, outstanding.meta())?;
+                let id = self.keep(outstanding.kind().folder(), &certificate, outstanding.meta())?;
                 if outstanding.kind() == Kind::Credential {
                     // From here on it is the one in use; a crash before leaves the old one in use.
                     files::write(&self.directory.join("ec/current"), id.to_string().as_bytes(), 0o644)?;
@@ -360,13 +376,6 @@ impl Client {
         }
     }
 
-    /// The file of the credential in use.
-    fn current_credential(&self) -> Result<PathBuf, ServiceError> {
-        let current = files::read(&self.directory.join("ec/current"))?;
-        let id = String::from_utf8_lossy(&current).trim().to_owned();
-        Ok(self.directory.join("ec").join(format!("{id}.oer")))
-    }
-
     /// A ticket of `aa` with the credential of `ea`, whose root may be another one.
     ///
     /// # Errors
@@ -377,8 +386,9 @@ impl Client {
         ea: &SignerCertificate,
         options: &TicketOptions,
     ) -> Result<HashedId8, ServiceError> {
-        let (credential, mut credential_key) = self.credential()?;
         self.request(Kind::Ticket, aa, &options.wish(ea), |made| {
+            let _in_use = lock(&self.credential_key);
+            let (credential, mut credential_key) = self.credential()?;
             let handle = self.ticket_device.create(options.curve, "ticket")?;
             made.push(handle);
             let decryption_key = match options.with_encryption_key {
@@ -414,10 +424,19 @@ impl Client {
     /// # Errors
     /// [`ServiceError::TooEarly`] if there is none; [`ServiceError::File`], [`ServiceError::Content`].
     pub fn credential(&self) -> Result<(SignerCertificate, HsmKey), ServiceError> {
-        let path = self
-            .current_credential()
+        let path = current_credential(&self.directory)
             .map_err(|error| error.too_early(&self.directory, "enrolment credential", "enrol"))?;
         Ok((files::read_certificate(&path)?, self.device.key(Meta::read(&path)?.signing_key)?))
+    }
+
+    /// The certificate of the credential in use.
+    ///
+    /// # Errors
+    /// As [`Client::credential`].
+    pub fn credential_certificate(&self) -> Result<SignerCertificate, ServiceError> {
+        let path = current_credential(&self.directory)
+            .map_err(|error| error.too_early(&self.directory, "enrolment credential", "enrol"))?;
+        files::read_certificate(&path)
     }
 
     /// The tickets in the folder, by identifier, with their notes.

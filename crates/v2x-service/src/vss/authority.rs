@@ -8,6 +8,7 @@ use chronoseal_v2x::vss::PseudonymOrder;
 
 use super::VssError;
 use super::config::Authority;
+use super::credential::CredentialKeeper;
 use super::server::PseudonymSource;
 use super::service::Vss;
 use crate::hsm::SharedHsm;
@@ -23,6 +24,24 @@ pub fn pseudonym_source(
     hsm: SharedHsm,
     clock: &Clock,
 ) -> Result<PseudonymSource, VssError> {
+    let client = Client::new(folder, KeyDevice::new(hsm)).with_clock(clock.clone());
+    source_of(client, folder, authority, clock)
+}
+
+/// As [`pseudonym_source`], beside a keeper of the credential: neither ends a key that the other is signing with.
+///
+/// # Errors
+/// As [`pseudonym_source`].
+pub fn pseudonym_source_beside(
+    keeper: &CredentialKeeper,
+    folder: &Path,
+    authority: &Authority,
+    clock: &Clock,
+) -> Result<PseudonymSource, VssError> {
+    source_of(keeper.client(), folder, authority, clock)
+}
+
+fn source_of(client: Client, folder: &Path, authority: &Authority, clock: &Clock) -> Result<PseudonymSource, VssError> {
     let (aa, ea) = (read_certificate(&authority.aa)?, read_certificate(&authority.ea)?);
     let mut options = TicketOptions::default();
     if !authority.permissions.is_empty() {
@@ -30,7 +49,6 @@ pub fn pseudonym_source(
         let refused = |error: PermissionsError| VssError::Config { file: folder.to_owned(), reason: error.into() };
         options.permissions = text.parse().map_err(refused)?;
     }
-    let client = Client::new(folder, KeyDevice::new(hsm)).with_clock(clock.clone());
     let (url, clock) = (authority.url.clone(), clock.clone());
     Ok(Box::new(move |vss: &Mutex<Vss>, order: &PseudonymOrder| {
         let options = TicketOptions { validity_period: order.period, ..options.clone() };

@@ -173,6 +173,32 @@ pub struct Authority {
     /// What tickets are to allow, as `36:01ffff`.
     #[serde(default)]
     pub permissions: Vec<String>,
+    /// Address of the enrolment authority, which renews the credential; none: it is not renewed.
+    #[serde(default)]
+    pub ea_url: Option<String>,
+    /// How long before its end the credential is renewed, at most; half of that at least `[s]`.
+    #[serde(default = "default_renew_ahead_s")]
+    pub renew_ahead_s: u32,
+}
+
+/// A month.
+fn default_renew_ahead_s() -> u32 {
+    30 * 86_400
+}
+
+impl Authority {
+    /// Tickets of `aa` at `url`, with the credential of `ea`, which is not renewed.
+    #[must_use]
+    pub fn new(url: impl Into<String>, aa: impl Into<PathBuf>, ea: impl Into<PathBuf>) -> Self {
+        Self {
+            url: url.into(),
+            aa: aa.into(),
+            ea: ea.into(),
+            permissions: Vec::new(),
+            ea_url: None,
+            renew_ahead_s: default_renew_ahead_s(),
+        }
+    }
 }
 
 /// Verification on demand.

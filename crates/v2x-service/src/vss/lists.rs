@@ -14,7 +14,7 @@ use chronoseal_v2x::coer::DecodeErrorKind;
 use chronoseal_v2x::message::SignerCertificate;
 use chronoseal_v2x::pki::{HeldLists, ListName, ListRefusal, Taken};
 use chronoseal_v2x::types::{CertificateBuf, HashedId8, Time64};
-use chronoseal_v2x::verify::Verifier;
+use chronoseal_v2x::verify::{TrustStore, Verifier};
 
 use super::VssError;
 use super::config::{Lists, Trust};
@@ -292,12 +292,17 @@ impl StoredLists {
         Ok(())
     }
 
+    /// Whom to trust by these lists, and who cannot be, with the reason.
+    pub(super) fn trusted(&self) -> (TrustStore, Vec<String>) {
+        let (trust, problems) = self.held.trust();
+        let told = problems.into_iter().map(|(id, error)| format!("certificate {id} is not trusted: {error}"));
+        (trust, told.collect())
+    }
+
     /// Puts into use what is held.
     pub(super) fn trust(&self, verifier: &mut Verifier, now: Time64, record: &mut Record) -> Vec<String> {
-        let (trust, problems) = self.held.trust();
+        let (trust, problems) = self.trusted();
         *verifier.trust_mut() = trust;
-        let problems: Vec<String> =
-            problems.into_iter().map(|(id, error)| format!("certificate {id} is not trusted: {error}")).collect();
         problems.iter().for_each(|problem| record.note(now, problem));
         problems
     }

@@ -18,7 +18,9 @@ mod authority;
 mod config;
 mod config_error;
 mod connection;
+mod credential;
 mod lists;
+mod overview;
 mod protocol;
 mod receiving;
 mod ring;
@@ -29,10 +31,12 @@ mod store;
 mod tickets;
 
 pub use crate::pki::now;
-pub use authority::pseudonym_source;
+pub use authority::{pseudonym_source, pseudonym_source_beside};
 pub use config::{Authority, Lists, Logging, Pseudonyms, Socket, Trust, Verification, VssConfig};
 pub use config_error::ConfigError;
+pub use credential::CredentialKeeper;
 pub use lists::{ListSource, Offered, Wanted};
+pub use overview::{Enrolment, KeyRow, Overview};
 pub use protocol::PROTOCOL_VERSION;
 pub use receiving::{Asker, Verified, summary};
 pub use server::{PseudonymSource, Server};
@@ -87,6 +91,9 @@ pub enum VssError {
         /// Where.
         reason: DecodeError,
     },
+    /// Another process has this station open.
+    #[error("the station in {} is open in another process already: end its daemon, or ask that over its socket", .0.display())]
+    StationInUse(PathBuf),
     /// The authority that issued the station's ticket is revoked, or one above it.
     #[error("nothing is signed: the authority {0} of this station's ticket is revoked")]
     OwnAuthorityRevoked(HashedId8),

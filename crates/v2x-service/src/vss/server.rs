@@ -19,6 +19,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 
 use super::VssError;
 use super::connection::Connection;
+use super::credential::{CredentialKeeper, LOOK_EVERY};
 use super::lists::ListSource;
 use super::protocol::{self, Request, Status, answer, answer_of, ids_of};
 use super::receiving::{Asker, Verified};
@@ -42,6 +43,7 @@ pub struct Server {
     vss: Arc<Mutex<Vss>>,
     users: Vec<u32>,
     lists: Option<ListSource>,
+    credential: Option<CredentialKeeper>,
     clock: Clock,
 }
 
@@ -82,6 +84,7 @@ impl Server {
             vss: Arc::new(Mutex::new(vss)),
             users,
             lists: None,
+            credential: None,
             clock: Clock::default(),
         })
     }
@@ -107,6 +110,13 @@ impl Server {
         self
     }
 
+    /// Has the enrolment credential renewed before it ends.
+    #[must_use]
+    pub fn with_credential(mut self, keeper: Option<CredentialKeeper>) -> Self {
+        self.credential = keeper;
+        self
+    }
+
     /// Goes by another clock than the system's.
     #[must_use]
     pub fn with_clock(mut self, clock: Clock) -> Self {
@@ -119,12 +129,22 @@ impl Server {
     /// # Errors
     /// [`VssError::Io`] of the socket. A client's trouble is its own.
     pub fn run(self, source: Option<PseudonymSource>, stop: &AtomicBool) -> Result<(), VssError> {
-        let Self { listener, path, vss, users, lists, clock } = self;
+        let Self { listener, path, vss, users, lists, credential, clock } = self;
         // Ends with this function; whatever is fetched then is of no use any more.
         let (_end, ended) = channel::<()>();
         if let Some((source, every)) = lists.and_then(|source| source.every().map(|every| (source, every))) {
             let (vss, clock) = (Arc::clone(&vss), clock.clone());
             thread::spawn(move || refresh(&vss, &source, every, &clock, &ended));
+        }
+        let (_end_too, ended) = channel::<()>();
+        if let Some(mut keeper) = credential {
+            let (vss, clock) = (Arc::clone(&vss), clock.clone());
+            thread::spawn(move || {
+                keeper.look(&vss, &clock);
+                while matches!(ended.recv_timeout(LOOK_EVERY), Err(RecvTimeoutError::Timeout)) {
+                    keeper.look(&vss, &clock);
+                }
+            });
         }
         let (requests, to_fetch) = channel();
         let (fetcher, fetchers_clock) = (Arc::clone(&vss), clock.clone());

@@ -73,6 +73,7 @@ pub struct Statistics {
     checkpoints: BTreeMap<&'static str, Histogram>,
     properties: BTreeMap<&'static str, &'static str>,
     counters: BTreeMap<(&'static str, String), u64>,
+    gauges: BTreeMap<&'static str, u64>,
 }
 
 impl Statistics {
@@ -117,6 +118,11 @@ impl Statistics {
         self.properties.insert(name, value);
     }
 
+    /// Something is this much now.
+    pub fn gauge(&mut self, name: &'static str, value: u64) {
+        self.gauges.insert(name, value);
+    }
+
     /// How often it happened.
     pub fn counted(&self, name: &'static str, kind: &str) -> u64 {
         self.counters.get(&(name, kind.to_owned())).copied().unwrap_or(0)
@@ -134,6 +140,9 @@ impl Statistics {
             let labels: Vec<String> =
                 self.properties.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
             let _ = writeln!(text, "# TYPE chronoseal_vss_info gauge\nchronoseal_vss_info{{{}}} 1", labels.join(","));
+        }
+        for (name, value) in &self.gauges {
+            let _ = writeln!(text, "# TYPE chronoseal_vss_{name} gauge\nchronoseal_vss_{name} {value}");
         }
         let mut last = "";
         for ((name, kind), count) in &self.counters {

@@ -1,10 +1,12 @@
 //! A station's tickets and state as files.
 //!
 //! `HASHEDID8.oer` is a ticket, `HASHEDID8.meta` says which keys belong to it ([`crate::pki::Meta`]), `state.json` which
-//! is in use and whether a change has begun. It is the folder that [`crate::pki::Client`] keeps tickets in. Each file is written whole beside its place, flushed to the disk, and moved
+//! is in use and whether a change has begun. `lock` is locked for as long as a station is open, since two that change pseudonyms by
+//! themselves would put each other on the air; who only looks ([`look`]) does not need it. It is the folder that [`crate::pki::Client`] keeps tickets in. Each file is written whole beside its place, flushed to the disk, and moved
 //! there: after a crash there is the old one or the new one.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use chronoseal_v2x::types::{CertificateBuf, HashedId8};
@@ -38,14 +40,25 @@ pub struct Stored {
 pub struct Folder {
     path: PathBuf,
     state: State,
+    lock: File,
 }
+
+impl Drop for Folder {
+    /// Closing the file is not enough: a program that another thread is just starting holds a copy of it until it runs.
+    fn drop(&mut self) {
+        let _ = self.lock.unlock();
+    }
+}
+
+const LOCK_FILE: &str = "lock";
+const STATE_FILE: &str = "state.json";
 
 /// What was found.
 #[derive(Debug, Default)]
 pub struct Found {
     /// Certificates, by identifier.
     pub stored: Vec<Stored>,
-    /// Files that are not what their name says: moved to `damaged/`, and why.
+    /// Files that are not what their name says, and why.
     pub damaged: Vec<(PathBuf, String)>,
     /// The pseudonym in use.
     pub current: Option<HashedId8>,
@@ -53,41 +66,74 @@ pub struct Found {
     pub begun: Option<HashedId8>,
 }
 
-impl Folder {
-    /// Opens the folder, made if there is none, and reads all there is. A file that cannot be read as what it should be
-    /// is set aside, never deleted.
-    ///
-    /// # Errors
-    /// [`VssError::Io`], or [`VssError::Corrupt`] if the state file is none.
-    pub fn open(path: &Path) -> Result<(Self, Found), VssError> {
-        let at = |error| VssError::io(path, error);
-        private_folder(path).map_err(at)?;
-        let state_path = path.join("state.json");
-        let state: State = match fs::read(&state_path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => State::default(),
-            Err(error) => return Err(VssError::io(&state_path, error)),
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map_err(|error| VssError::Corrupt { file: state_path.clone(), reason: error.to_string() })?,
-        };
-        let mut names: Vec<PathBuf> = Vec::new();
-        for entry in fs::read_dir(path).map_err(at)? {
-            let name = entry.map_err(at)?.path();
-            if name.extension().is_some_and(|extension| extension == "oer") {
-                names.push(name);
-            }
-        }
-        names.sort();
-        let id = |text: &Option<String>| text.as_deref().and_then(HashedId8::from_hex);
-        let mut found = Found { current: id(&state.current), begun: id(&state.begun), ..Found::default() };
-        let folder = Self { path: path.to_owned(), state };
-        for name in names {
-            match read_pair(&name) {
-                Ok(stored) => found.stored.push(stored),
-                Err(reason) => {
-                    folder.set_aside(&name)?;
-                    found.damaged.push((name, reason));
+/// Reads all there is in the folder `path`, and changes nothing.
+///
+/// # Errors
+/// [`VssError::Io`], or [`VssError::Corrupt`] if the state file is none.
+pub(super) fn look(path: &Path) -> Result<Found, VssError> {
+    Ok(read_all(path)?.1)
+}
+
+/// Whether a station is open in the folder `path`: a daemon serves it.
+pub(super) fn is_open(path: &Path) -> bool {
+    let lock = File::open(path.join(LOCK_FILE));
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+fn read_all(path: &Path) -> Result<(State, Found), VssError> {
+    let at = |error| VssError::io(path, error);
+    let state_path = path.join(STATE_FILE);
+    let state: State = match fs::read(&state_path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => State::default(),
+        Err(error) => return Err(VssError::io(&state_path, error)),
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map_err(|error| VssError::Corrupt { file: state_path.clone(), reason: error.to_string() })?,
+    };
+    let mut names: Vec<PathBuf> = Vec::new();
+    match fs::read_dir(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        entries => {
+            for entry in entries.map_err(at)? {
+                let name = entry.map_err(at)?.path();
+                if name.extension().is_some_and(|extension| extension == "oer") {
+                    names.push(name);
                 }
             }
+        }
+    }
+    names.sort();
+    let id = |text: &Option<String>| text.as_deref().and_then(HashedId8::from_hex);
+    let mut found = Found { current: id(&state.current), begun: id(&state.begun), ..Found::default() };
+    for name in names {
+        match read_pair(&name) {
+            Ok(stored) => found.stored.push(stored),
+            Err(reason) => found.damaged.push((name, reason)),
+        }
+    }
+    Ok((state, found))
+}
+
+impl Folder {
+    /// Opens the folder, made if there is none, and reads all there is. A file that cannot be read as what it should be
+    /// is set aside in `damaged/`, never deleted.
+    ///
+    /// # Errors
+    /// [`VssError::StationInUse`] if another process has it open, [`VssError::Io`], or [`VssError::Corrupt`] if the state file is none.
+    pub fn open(path: &Path) -> Result<(Self, Found), VssError> {
+        private_folder(path).map_err(|error| VssError::io(path, error))?;
+        let lock_path = path.join(LOCK_FILE);
+        let mut options = OpenOptions::new();
+        let opened = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&lock_path);
+        let lock = opened.map_err(|error| VssError::io(&lock_path, error))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(VssError::StationInUse(path.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(VssError::io(&lock_path, error)),
+        }
+        let (state, found) = read_all(path)?;
+        let folder = Self { path: path.to_owned(), state, lock };
+        for (name, _) in &found.damaged {
+            folder.set_aside(name)?;
         }
         Ok((folder, found))
     }
@@ -157,7 +203,7 @@ impl Folder {
         }
         if state != self.state {
             let bytes = json(&state);
-            self.replace("state.json", &bytes)?;
+            self.replace(STATE_FILE, &bytes)?;
             self.state = state;
         }
         removes.map_or(Ok(()), |id| self.remove(id))

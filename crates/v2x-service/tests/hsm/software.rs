@@ -62,15 +62,78 @@ fn refuses_a_wrong_pin_and_says_so() {
 }
 
 #[test]
-fn two_processes_never_share_a_store() {
-    let (folder, hsm) = store();
-    assert_eq!(reopen(&folder).err(), Some(HsmError::StoreInUse(folder.path().join("keys"))));
-    drop(hsm);
-    assert!(reopen(&folder).is_ok());
+fn two_processes_share_a_store_and_see_what_the_other_does() {
+    let (folder, mut one) = store();
+    let mut other = reopen(&folder).unwrap();
+    let key = other.create_pair(Curve::NistP256, Persistence::Persistent, "from elsewhere").unwrap();
+    // Known as soon as it is asked for, and as soon as all are.
+    let public = other.export_public(key).unwrap();
+    assert_eq!(one.export_public(key).unwrap(), public);
+    let own = one.create_pair(Curve::NistP256, Persistence::Persistent, "own").unwrap();
+    assert_eq!(other.list().unwrap(), one.list().unwrap());
+    assert_eq!(other.list().unwrap().len(), 2);
+    // What is volatile stays where it was made.
+    let volatile = one.create_pair(Curve::NistP256, Persistence::Volatile, "v").unwrap();
+    assert_eq!(other.export_public(volatile), Err(HsmError::NotFound(volatile)));
+    other.delete(own).unwrap();
+    one.delete(own).unwrap();
+    let handles: Vec<KeyHandle> = one.list().unwrap().into_iter().map(|key| key.handle).collect();
+    assert_eq!(handles, [key, volatile]);
+    assert_eq!(one.export_public(own), Err(HsmError::NotFound(own)));
+    // A PIN that one changes leaves the other at work.
+    one.change_pin("98765", CHEAP).unwrap();
+    let later = other.create_pair(Curve::NistP256, Persistence::Persistent, "later").unwrap();
+    drop((one, other));
+    assert_eq!(reopen(&folder).err(), Some(HsmError::WrongPin));
+    let mut hsm = SoftwareHsm::open(folder.path().join("keys"), "98765").unwrap();
+    assert!(hsm.sign_digest(later, &[1; 32]).is_ok());
     let again = SoftwareHsm::create_with(folder.path().join("keys"), "1234", CHEAP);
     assert_eq!(again.err(), Some(HsmError::StoreExists(folder.path().join("keys"))));
     let nowhere = folder.path().join("elsewhere");
     assert_eq!(SoftwareHsm::open(&nowhere, "1234").err(), Some(HsmError::NoStore(nowhere)));
+}
+
+#[test]
+fn eight_processes_at_once_lose_no_key_of_each_other() {
+    let (folder, hsm) = store();
+    drop(hsm);
+    let made: Vec<KeyHandle> = std::thread::scope(|scope| {
+        let works = [(); 8].map(|()| {
+            scope.spawn(|| {
+                let mut hsm = reopen(&folder).unwrap();
+                let make =
+                    |hsm: &mut SoftwareHsm| hsm.create_pair(Curve::NistP256, Persistence::Persistent, "k").unwrap();
+                let made: Vec<KeyHandle> = (0..12).map(|_| make(&mut hsm)).collect();
+                made[..6].iter().for_each(|key| hsm.delete(*key).unwrap());
+                made[6..].to_vec()
+            })
+        });
+        works.into_iter().flat_map(|work| work.join().unwrap()).collect()
+    });
+    let mut hsm = reopen(&folder).unwrap();
+    let mut expected = made.clone();
+    expected.sort_unstable();
+    let listed: Vec<KeyHandle> = hsm.list().unwrap().into_iter().map(|key| key.handle).collect();
+    assert_eq!(listed, expected);
+    for key in made {
+        hsm.sign_digest(key, &[1; 32]).unwrap();
+    }
+}
+
+#[test]
+fn a_store_that_is_being_changed_is_read_meanwhile_and_changed_after() {
+    let (folder, mut hsm) = store();
+    let key = hsm.create_pair(Curve::NistP256, Persistence::Persistent, "k").unwrap();
+    let lock = fs::File::open(folder.path().join("keys/lock")).unwrap();
+    lock.lock().unwrap();
+    // Whoever has the store open reads and signs.
+    assert!(hsm.sign_digest(key, &[1; 32]).is_ok() && hsm.list().is_ok());
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| hsm.create_pair(Curve::NistP256, Persistence::Persistent, "waits"));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        lock.unlock().unwrap();
+        assert!(waits.join().unwrap().is_ok());
+    });
 }
 
 #[test]

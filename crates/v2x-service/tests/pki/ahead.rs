@@ -24,31 +24,31 @@ const DAY: u64 = 86_400 * S;
 
 /// A clock that stands where it is set.
 #[derive(Clone)]
-struct Hand(Arc<AtomicU64>);
+pub(super) struct Hand(Arc<AtomicU64>);
 
 impl Hand {
-    fn clock(&self) -> Clock {
+    pub(super) fn clock(&self) -> Clock {
         let hand = Arc::clone(&self.0);
         Clock::new(move || Time64(hand.load(Ordering::SeqCst)))
     }
 
-    fn set(&self, at: Time64) {
+    pub(super) fn set(&self, at: Time64) {
         self.0.store(at.0, Ordering::SeqCst);
     }
 }
 
 /// A week of TAI, the clock in its middle, an authority, and a station that is enrolled there and has no tickets.
-struct Rig {
-    hand: Hand,
+pub(super) struct Rig {
+    pub(super) hand: Hand,
     /// When the week is over.
     end: Time64,
-    pki: Pki,
-    config: VssConfig,
+    pub(super) pki: Pki,
+    pub(super) config: VssConfig,
     folder: tempfile::TempDir,
 }
 
 impl Rig {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let end = Time64((now().0 / (7 * DAY) + 2) * 7 * DAY);
         let hand = Hand(Arc::new(AtomicU64::new(end.0 - 4 * DAY)));
         let pki = Pki::start_with(|options| {
@@ -72,12 +72,7 @@ impl Rig {
             pin_file: place("pin"),
             trust: Trust { roots: vec![place("rca.oer")], authorities: vec![place("aa.oer")], ..Trust::default() },
             pseudonyms: Pseudonyms { low_water: 2, preload: 3, policy: "none".into(), ..Pseudonyms::default() },
-            authority: Some(Authority {
-                url: format!("{}/aa", pki.server.url()),
-                aa: place("aa.oer"),
-                ea: place("ea.oer"),
-                permissions: Vec::new(),
-            }),
+            authority: Some(Authority::new(format!("{}/aa", pki.server.url()), place("aa.oer"), place("ea.oer"))),
             lists: Lists::default(),
             socket: Socket::default(),
             verification: Verification::default(),
@@ -86,26 +81,26 @@ impl Rig {
         Self { hand, end, pki, config, folder }
     }
 
-    fn open(&self) -> Vss {
+    pub(super) fn open(&self) -> Vss {
         Vss::open(&self.config, self.hand.clock().now()).unwrap().0
     }
 
-    fn place(&self, name: &str) -> PathBuf {
+    pub(super) fn place(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn log(&self) -> String {
+    pub(super) fn log(&self) -> String {
         std::fs::read_to_string(self.place("log")).unwrap()
     }
 
-    fn tickets(&self) -> usize {
+    pub(super) fn tickets(&self) -> usize {
         let Ok(names) = std::fs::read_dir(self.place("at")) else { return 0 };
         names
             .filter(|name| Path::new(&name.as_ref().unwrap().file_name()).extension().is_some_and(|one| one == "oer"))
             .count()
     }
 
-    fn wait_for(&self, tickets: usize) {
+    pub(super) fn wait_for(&self, tickets: usize) {
         let until = Instant::now() + Duration::from_secs(60);
         while self.tickets() < tickets {
             assert!(Instant::now() < until, "{} of {tickets} tickets:\n{}", self.tickets(), self.log());
@@ -168,7 +163,7 @@ impl Program {
 }
 
 /// Ends the daemon, also when the test fails.
-struct Stop<'a>(&'a AtomicBool);
+pub(super) struct Stop<'a>(pub(super) &'a AtomicBool);
 
 impl Drop for Stop<'_> {
     fn drop(&mut self) {

@@ -23,7 +23,11 @@ use super::revocation::Rig;
 use super::{Car, ID, Pki, key_files};
 
 /// A relay on the way to the authority `path`. It passes requests on, and drops every answer while `drops` says so.
-fn relay(pki: &Pki, path: &str, drops: impl Fn(usize) -> bool + Send + 'static) -> (String, Arc<AtomicUsize>) {
+pub(super) fn relay(
+    pki: &Pki,
+    path: &str,
+    drops: impl Fn(usize) -> bool + Send + 'static,
+) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}{path}", listener.local_addr().unwrap());
     let target = format!("{}{path}", pki.server.url());
@@ -187,7 +191,7 @@ fn the_daemon_takes_up_after_a_restart_what_it_asked_for_before() {
     let rig = Rig::new(&pki);
     let (url, dropped) = relay(&pki, "/aa", |number| number < 3);
     let place = |name: &str| pki.folder.path().join(name);
-    let authority = Authority { url, aa: place("aa.oer"), ea: place("ea.oer"), permissions: Vec::new() };
+    let authority = Authority::new(url, place("aa.oer"), place("ea.oer"));
     let order = |period| PseudonymOrder { count: 4, period };
     let ask = |period| {
         let vss = rig.open();

@@ -14,6 +14,7 @@ mod lost_answers;
 mod one_kind;
 mod postgres_server;
 mod postgres_tls;
+mod renewal;
 mod replays;
 mod revocation;
 mod revoked_for_both;

@@ -48,12 +48,7 @@ fn configuration(car: &Path, pki: &Pki) -> VssConfig {
         pin_file: place("pin"),
         trust: Trust { roots: vec![place("rca.oer")], authorities: vec![place("aa.oer")], ..Trust::default() },
         pseudonyms: Pseudonyms { low_water: wanted, preload: wanted, policy: "none".into(), ..Pseudonyms::default() },
-        authority: Some(Authority {
-            url: format!("{}/aa", pki.server.url()),
-            aa: place("aa.oer"),
-            ea: place("ea.oer"),
-            permissions: Vec::new(),
-        }),
+        authority: Some(Authority::new(format!("{}/aa", pki.server.url()), place("aa.oer"), place("ea.oer"))),
         lists: Lists::default(),
         socket: Socket::default(),
         verification: Verification::default(),

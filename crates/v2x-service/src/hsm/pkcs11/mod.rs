@@ -299,6 +299,10 @@ impl Hsm for Pkcs11Hsm {
     }
 
     fn export_public(&mut self, key: KeyHandle) -> Result<PublicPoint, HsmError> {
+        if !key.is_volatile() && !self.keys.contains_key(&key) {
+            // Another process may have made it.
+            self.read_token()?;
+        }
         let (curve, secret) = self.pair(key, Operation::ExportPublic)?;
         match &self.key(key)?.public {
             Some((_, point)) => Ok(*point),

@@ -1,5 +1,8 @@
 //! Keys in files, sealed under a PIN, used in this process.
 //!
+//! Several processes may have a folder open: a lock is held only while a file is written or removed, keys that another process
+//! has made are read when they are asked for, and a list is that of the files.
+//!
 //! It does *not* hide keys from who can read this process's memory; a token does. It has no device that could be lost:
 //! volatile keys end with the process.
 
@@ -51,7 +54,8 @@ impl SoftwareHsm {
     /// Makes a new store in `folder`, which is made if it is missing.
     ///
     /// # Errors
-    /// [`HsmError::StoreExists`], [`HsmError::StoreInUse`], [`HsmError::DiskFull`], or [`HsmError::Io`].
+    /// [`HsmError::StoreExists`], [`HsmError::StoreInUse`] if another process has been changing it for ten seconds,
+    /// [`HsmError::DiskFull`], or [`HsmError::Io`].
     pub fn create(folder: impl AsRef<Path>, pin: &str) -> Result<Self, HsmError> {
         Self::create_with(folder, pin, PinCost::default())
     }
@@ -64,7 +68,14 @@ impl SoftwareHsm {
         let folder = Folder::create(folder.as_ref())?;
         let mut master = Zeroizing::new([0; 32]);
         random(master.as_mut_slice())?;
-        folder.write(&folder.store_path(), &record::seal_store(pin, cost, &master)?)?;
+        let sealed = record::seal_store(pin, cost, &master)?;
+        {
+            let change = folder.change()?;
+            if folder.store_path().exists() {
+                return Err(HsmError::StoreExists(folder.path().to_owned()));
+            }
+            change.write(&folder.store_path(), &sealed)?;
+        }
         Ok(Self::over(folder, master))
     }
 
@@ -76,7 +87,8 @@ impl SoftwareHsm {
     pub fn open(folder: impl AsRef<Path>, pin: &str) -> Result<Self, HsmError> {
         let folder = Folder::open(folder.as_ref())?;
         let path = folder.store_path();
-        let master = record::open_store(&folder.read(&path)?, pin).map_err(|refusal| match refusal {
+        let sealed = folder.read(&path)?.ok_or_else(|| HsmError::NoStore(folder.path().to_owned()))?;
+        let master = record::open_store(&sealed, pin).map_err(|refusal| match refusal {
             Refusal::WrongPin => HsmError::WrongPin,
             Refusal::Damaged(reason) => HsmError::StoreCorrupt { path, reason: reason.into() },
         })?;
@@ -91,7 +103,11 @@ impl SoftwareHsm {
     /// As [`SoftwareHsm::open`] and [`SoftwareHsm::create`].
     pub fn open_or_create(folder: impl AsRef<Path>, pin: &str) -> Result<Self, HsmError> {
         match Self::open(folder.as_ref(), pin) {
-            Err(HsmError::NoStore(_)) => Self::create(folder, pin),
+            Err(HsmError::NoStore(_)) => match Self::create(folder.as_ref(), pin) {
+                // Another process made it meanwhile.
+                Err(HsmError::StoreExists(_)) => Self::open(folder, pin),
+                created => created,
+            },
             opened => opened,
         }
     }
@@ -104,10 +120,13 @@ impl SoftwareHsm {
         check_predefined(Some(&range))?;
         self.predefined = Some(range.clone());
         for handle in range.map(KeyHandle) {
-            if !self.keys.contains_key(&handle) && !self.damaged.contains_key(&handle) {
+            if !self.is_taken(handle) {
                 let secret = Secret::Pair(Box::new(curve::generate(curve)?));
-                self.write_key(handle, "predefined", &secret)?;
-                self.keep(handle, Persistence::Persistent, "predefined", secret);
+                if self.write_key(handle, "predefined", &secret)? {
+                    self.keep(handle, Persistence::Persistent, "predefined", secret);
+                } else {
+                    self.read_key(handle)?;
+                }
             }
         }
         Ok(())
@@ -118,7 +137,8 @@ impl SoftwareHsm {
     /// # Errors
     /// [`HsmError::DiskFull`] or [`HsmError::Io`]; the old PIN holds then.
     pub fn change_pin(&mut self, pin: &str, cost: PinCost) -> Result<(), HsmError> {
-        self.folder.write(&self.folder.store_path(), &record::seal_store(pin, cost, &self.master)?)
+        let sealed = record::seal_store(pin, cost, &self.master)?;
+        self.folder.change()?.write(&self.folder.store_path(), &sealed)
     }
 
     /// Key files that cannot be used, each with what is wrong.
@@ -136,40 +156,72 @@ impl SoftwareHsm {
     fn read_keys(&mut self) -> Result<(), HsmError> {
         self.keys.retain(|_, key| key.persistence == Persistence::Volatile);
         self.damaged.clear();
-        for handle in self.folder.handles()? {
-            match record::open_key(&self.master, handle, &self.folder.read(&self.folder.key_path(handle))?) {
-                Ok(record) => match Secret::new(record.kind, &record.secret) {
-                    Ok(secret) => self.keep(handle, Persistence::Persistent, &record.label, secret),
-                    Err(_) => drop(self.damaged.insert(handle, "its scalar is not in 1..n")),
-                },
-                Err(Refusal::Damaged(reason)) => drop(self.damaged.insert(handle, reason)),
-                Err(Refusal::WrongPin) => drop(self.damaged.insert(handle, "its seal is not of this store")),
-            }
+        self.follow()
+    }
+
+    /// Takes over what other processes did to the files.
+    fn follow(&mut self) -> Result<(), HsmError> {
+        let there = self.folder.handles()?;
+        let is_there = |handle: &KeyHandle| there.binary_search(handle).is_ok();
+        self.keys.retain(|handle, key| key.persistence == Persistence::Volatile || is_there(handle));
+        self.damaged.retain(|handle, _| is_there(handle));
+        for handle in there {
+            self.read_key(handle)?;
         }
         Ok(())
     }
 
-    fn add(&mut self, secret: Secret, persistence: Persistence, label: &str) -> Result<KeyHandle, HsmError> {
-        let handle = draw_handle(persistence, self.predefined.as_ref(), |handle| {
-            self.keys.contains_key(&handle) || self.damaged.contains_key(&handle)
-        })?;
-        if persistence == Persistence::Persistent {
-            self.write_key(handle, label, &secret)?;
+    /// Takes over what the file of one key says, if it is not known yet; that there is none is no failure.
+    fn read_key(&mut self, handle: KeyHandle) -> Result<(), HsmError> {
+        if self.keys.contains_key(&handle) || self.damaged.contains_key(&handle) {
+            return Ok(());
         }
-        self.keep(handle, persistence, label, secret);
-        Ok(handle)
+        let Some(bytes) = self.folder.read(&self.folder.key_path(handle))? else { return Ok(()) };
+        match record::open_key(&self.master, handle, &bytes) {
+            Ok(record) => match Secret::new(record.kind, &record.secret) {
+                Ok(secret) => self.keep(handle, Persistence::Persistent, &record.label, secret),
+                Err(_) => drop(self.damaged.insert(handle, "its scalar is not in 1..n")),
+            },
+            Err(Refusal::Damaged(reason)) => drop(self.damaged.insert(handle, reason)),
+            Err(Refusal::WrongPin) => drop(self.damaged.insert(handle, "its seal is not of this store")),
+        }
+        Ok(())
     }
 
-    fn write_key(&self, handle: KeyHandle, label: &str, secret: &Secret) -> Result<(), HsmError> {
+    fn is_taken(&self, handle: KeyHandle) -> bool {
+        self.keys.contains_key(&handle) || self.damaged.contains_key(&handle)
+    }
+
+    fn add(&mut self, secret: Secret, persistence: Persistence, label: &str) -> Result<KeyHandle, HsmError> {
+        loop {
+            let handle = draw_handle(persistence, self.predefined.as_ref(), |handle| self.is_taken(handle))?;
+            if persistence == Persistence::Volatile || self.write_key(handle, label, &secret)? {
+                self.keep(handle, persistence, label, secret);
+                return Ok(handle);
+            }
+        }
+    }
+
+    /// Writes a new key; false if another process has one of that handle.
+    fn write_key(&self, handle: KeyHandle, label: &str, secret: &Secret) -> Result<bool, HsmError> {
         let record = Record { kind: secret.kind(), label: label.to_owned(), secret: secret.bytes() };
-        self.folder.write(&self.folder.key_path(handle), &record::seal_key(&self.master, handle, &record)?)
+        let sealed = record::seal_key(&self.master, handle, &record)?;
+        let (path, change) = (self.folder.key_path(handle), self.folder.change()?);
+        if path.exists() {
+            return Ok(false);
+        }
+        change.write(&path, &sealed).map(|()| true)
     }
 
     fn keep(&mut self, handle: KeyHandle, persistence: Persistence, label: &str, secret: Secret) {
         self.keys.insert(handle, Key { label: label.to_owned(), persistence, secret });
     }
 
-    fn key(&self, handle: KeyHandle) -> Result<&Key, HsmError> {
+    /// A key; one that another process has made meanwhile is read.
+    fn key(&mut self, handle: KeyHandle) -> Result<&Key, HsmError> {
+        if !handle.is_volatile() {
+            self.read_key(handle)?;
+        }
         if let Some(reason) = self.damaged.get(&handle) {
             return Err(HsmError::StoreCorrupt { path: self.folder.key_path(handle), reason: (*reason).into() });
         }
@@ -184,7 +236,7 @@ impl SoftwareHsm {
         }
     }
 
-    fn symmetric(&self, handle: KeyHandle, operation: Operation) -> Result<&[u8; 16], HsmError> {
+    fn symmetric(&mut self, handle: KeyHandle, operation: Operation) -> Result<&[u8; 16], HsmError> {
         match &self.key(handle)?.secret {
             Secret::Aes128(key) => Ok(key),
             Secret::Pair(pair) => Err(wrong_kind(handle, KeyKind::Pair(pair.curve()), operation)),
@@ -223,6 +275,7 @@ impl Hsm for SoftwareHsm {
     }
 
     fn list(&mut self) -> Result<Vec<KeyInfo>, HsmError> {
+        self.follow()?;
         let info = |(handle, key): (&KeyHandle, &Key)| KeyInfo {
             handle: *handle,
             kind: key.secret.kind(),
@@ -237,12 +290,12 @@ impl Hsm for SoftwareHsm {
             return Err(HsmError::Predefined(key));
         }
         if self.damaged.contains_key(&key) {
-            self.folder.remove(&self.folder.key_path(key))?;
+            self.folder.change()?.remove(&self.folder.key_path(key))?;
             self.damaged.remove(&key);
             return Ok(());
         }
         if self.key(key)?.persistence == Persistence::Persistent {
-            self.folder.remove(&self.folder.key_path(key))?;
+            self.folder.change()?.remove(&self.folder.key_path(key))?;
         }
         self.keys.remove(&key);
         Ok(())
