@@ -10,6 +10,7 @@
 //! | [`crypto`] | curves, ECIES, AES-CCM, and the seam to private keys: [`crypto::SigningKey`], [`crypto::AgreementKey`] |
 //! | [`lint`] | every deviation of bytes, with its clause: [`lint::lint`] |
 //! | [`message`] | [`message::sign`], [`message::encrypt`], [`message::decrypt`] |
+//! | [`misbehaviour`] | reports of misbehaviour: [`misbehaviour::Detector`], [`misbehaviour::examine`] |
 //! | [`pipeline`] | received messages verified in batches, the most relevant first: [`pipeline::Pipeline`] |
 //! | [`pki`] | what stations and authorities say to each other: [`pki::EtsiTs102941Data`] |
 //! | [`region`] | distances, what lies in a region, and whether a region lies in another: [`region::region_within`] |
@@ -39,6 +40,7 @@ pub mod coer;
 pub mod crypto;
 pub mod lint;
 pub mod message;
+pub mod misbehaviour;
 pub mod pipeline;
 pub mod pki;
 pub mod region;

@@ -86,11 +86,14 @@ pub enum Role {
     Enrolment,
     /// Whoever issues authorization tickets.
     Authorization,
+    /// Whoever examines misbehaviour reports.
+    Misbehaviour,
 }
 
 impl Role {
     /// All of them, those first that others need.
-    pub const ALL: [Self; 4] = [Self::Root, Self::TrustListManager, Self::Enrolment, Self::Authorization];
+    pub const ALL: [Self; 5] =
+        [Self::Root, Self::TrustListManager, Self::Enrolment, Self::Authorization, Self::Misbehaviour];
 
     /// As files and paths name it.
     pub fn name(self) -> &'static str {
@@ -99,12 +102,13 @@ impl Role {
             Self::TrustListManager => "tlm",
             Self::Enrolment => "ea",
             Self::Authorization => "aa",
+            Self::Misbehaviour => "ma",
         }
     }
 
     /// True if requests are encrypted to it.
     pub fn decrypts(self) -> bool {
-        matches!(self, Self::Enrolment | Self::Authorization)
+        matches!(self, Self::Enrolment | Self::Authorization | Self::Misbehaviour)
     }
 
     fn permissions(self) -> Permissions {
@@ -113,6 +117,7 @@ impl Role {
             Self::TrustListManager => Permissions::trust_list_manager(),
             Self::Enrolment => Permissions::enrolment_authority(),
             Self::Authorization => Permissions::authorization_authority(),
+            Self::Misbehaviour => Permissions::misbehaviour_authority(),
         }
     }
 }
@@ -151,7 +156,7 @@ pub fn issue_authority(
     tbs.encryption_key = encryption_key.map(PublicPoint::to_encryption_key).transpose()?;
     let (own, tickets, credentials) = (role.permissions(), Permissions::tickets(), Permissions::enrolment_credential());
     // What both kinds of authorities need for themselves.
-    let authorities: Permissions = "623:013e".parse().expect("well formed");
+    let authorities: Permissions = "38 623:013e".parse().expect("well formed");
     tbs.app_permissions = Some(own.to_certificate());
     tbs.cert_issue_permissions = issuing(role, &tickets, &credentials, &authorities);
     let view = issuer.map(CertificateBuf::view);
@@ -172,7 +177,7 @@ fn issuing<'a>(
             credentials.to_issuing(2, EndEntityType::ENROLL),
             authorities.to_issuing(1, EndEntityType::APP),
         ]),
-        Role::TrustListManager => None,
+        Role::TrustListManager | Role::Misbehaviour => None,
         Role::Enrolment => Some(vec![credentials.to_issuing(1, EndEntityType::ENROLL)]),
         Role::Authorization => Some(vec![tickets.to_issuing(1, EndEntityType::APP)]),
     }

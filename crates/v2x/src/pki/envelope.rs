@@ -208,7 +208,8 @@ impl<'a> SignedMessage<'a> {
         self.check_certificate_signature(certificate, psid, now)
     }
 
-    fn check_certificate_signature(
+    /// Checks that the holder of `certificate`, which is to be valid at `now`, signed, however the message names it.
+    pub(crate) fn check_certificate_signature(
         &self,
         certificate: &SignerCertificate,
         psid: Psid,
@@ -229,7 +230,7 @@ impl<'a> SignedMessage<'a> {
     }
 
     /// What is signed, and by whom.
-    pub(super) fn signed(&self) -> &SignedData<'a> {
+    pub(crate) fn signed(&self) -> &SignedData<'a> {
         &self.data
     }
 

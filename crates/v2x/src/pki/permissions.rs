@@ -71,17 +71,24 @@ impl Permissions {
         Self::of(&[(622, &[0x01]), (624, &[0x01, 0x38])])
     }
 
+    /// Of a misbehaviour authority: reports.
+    pub fn misbehaviour_authority() -> Self {
+        Self::of(&[(38, &[])])
+    }
+
     /// Of a trust list manager: entries of TLM, RCA and DC.
     pub fn trust_list_manager() -> Self {
         Self::of(&[(624, &[0x01, 0xc8])])
     }
 
     /// All that a ticket can have from an authorization authority here: CAM, DENM, traffic light and road topology,
-    /// in-vehicle information, GeoNetworking management, vulnerable road users, collective perception.
+    /// in-vehicle information, GeoNetworking management, vulnerable road users, collective perception, and misbehaviour
+    /// reports.
     pub fn tickets() -> Self {
         Self::of(&[
             (36, &[0x01, 0xff, 0xff]),
             (37, &[0x01, 0xff, 0xff, 0xff]),
+            (38, &[]),
             (137, &[0x01, 0xe0]),
             (138, &[0x01, 0xc0]),
             (139, &[0x01, 0xff, 0xff, 0xff, 0xff, 0xff]),

@@ -12,6 +12,8 @@ impl Psid {
     pub const CAM: Self = Self(36);
     /// Decentralised environmental notification (DENM).
     pub const DENM: Self = Self(37);
+    /// Misbehaviour reports (the registry of IEEE 1609.12).
+    pub const MISBEHAVIOUR: Self = Self(38);
     /// Certificate revocation list, TS 102 965.
     pub const CRL: Self = Self(622);
     /// Secure certificate request: messages to the authorities, TS 102 965.

@@ -10,6 +10,7 @@ mod implicit;
 mod issuing;
 mod lint;
 mod lint_batches;
+mod misbehaviour;
 mod mutation;
 mod on_demand;
 mod peers;

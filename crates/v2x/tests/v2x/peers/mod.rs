@@ -128,6 +128,9 @@ fn corpus() -> Corpus {
     certificates(&mut corpus);
     messages(&mut corpus);
     authorities::exchanges(&mut corpus);
+    for (name, kind, bytes) in crate::misbehaviour::World::new().corpus() {
+        add(&mut corpus, name, kind, &bytes);
+    }
     corpus
 }
 
