@@ -4,26 +4,47 @@
     check.py CORPUS [--ieee FOLDER]
 
 CORPUS holds files NAME.TYPE.oer, TYPE an ASN.1 type. Decoders: pycrate with the IEEE 1609.2 modules it brings, and
-asn1tools with IEEE1609dot2.asn and IEEE1609dot2BaseTypes.asn of FOLDER and ts102941.asn beside this script. Prints a line
+asn1tools with IEEE1609dot2.asn and IEEE1609dot2BaseTypes.asn of FOLDER and the modules beside this script; pycrate compiles
+ts103759.asn with those of FOLDER, too. Prints a line
 for each file and decoder: `same`, `differs`, `refused`, `no type`, or `older schema` where the decoder's modules lack what was
 added to the standard since; exit status 1 if any differs or is refused.
 """
 import argparse
+import contextlib
+import importlib.util
+import io
 import pathlib
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).parent
 
 
-def pycrate_types():
+def pycrate_reports(ieee):
+    """The types of ts103759.asn, compiled with the IEEE modules of `ieee`; none if those are not there."""
+    from pycrate_asn1c.asnproc import PycrateGenerator, compile_text, generate_modules
+
+    names = [ieee / "IEEE1609dot2.asn", ieee / "IEEE1609dot2BaseTypes.asn"]
+    if not all(name.exists() for name in names):
+        return None
+    with contextlib.redirect_stdout(io.StringIO()), tempfile.TemporaryDirectory() as folder:
+        compile_text([name.read_text() for name in [*names, HERE / "ts103759.asn"]])
+        generate_modules(PycrateGenerator, f"{folder}/reports.py")
+        found = importlib.util.spec_from_file_location("reports", f"{folder}/reports.py")
+        modules = importlib.util.module_from_spec(found)
+        found.loader.exec_module(modules)
+    return modules.Ts103759Flat
+
+
+def pycrate_types(ieee):
     try:
         from pycrate_asn1dir import ITS_IEEE1609_2 as modules
     except ImportError:
         return None
-    base, data = modules.Ieee1609Dot2BaseTypes, modules.Ieee1609Dot2
+    base, data, reports = modules.Ieee1609Dot2BaseTypes, modules.Ieee1609Dot2, pycrate_reports(ieee)
 
     def code(name, octets):
-        kind = getattr(data, name, None) or getattr(base, name, None)
+        kind = getattr(data, name, None) or getattr(base, name, None) or getattr(reports, name, None)
         if kind is None:
             return None
         kind.from_coer(octets)
@@ -40,7 +61,7 @@ def asn1tools_types(ieee):
     names = [ieee / "IEEE1609dot2.asn", ieee / "IEEE1609dot2BaseTypes.asn"]
     if not all(name.exists() for name in names):
         return None
-    modules = asn1tools.compile_files([str(name) for name in [*names, HERE / "ts102941.asn"]], "oer")
+    modules = asn1tools.compile_files([str(name) for name in [*names, HERE / "ts102941.asn", HERE / "ts103759.asn"]], "oer")
 
     def code(name, octets):
         if name not in modules.types:
@@ -66,7 +87,7 @@ def main():
     arguments.add_argument("corpus", type=pathlib.Path)
     arguments.add_argument("--ieee", type=pathlib.Path, default=HERE / "ieee")
     options = arguments.parse_args()
-    decoders = {"pycrate": pycrate_types(), "asn1tools": asn1tools_types(options.ieee)}
+    decoders = {"pycrate": pycrate_types(options.ieee), "asn1tools": asn1tools_types(options.ieee)}
     failed = 0
     for path in sorted(options.corpus.glob("*.oer")):
         name, kind = path.name.removesuffix(".oer").rsplit(".", 1)

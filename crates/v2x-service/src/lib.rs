@@ -22,6 +22,7 @@
 //! ```
 
 pub mod hsm;
+mod motion;
 pub mod pki;
 mod private;
 pub mod store;

@@ -41,7 +41,7 @@ pub(crate) struct Pki {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Run a root, EA, AA, trust list manager and distribution centre behind one port
+    /// Run a root, EA, AA, misbehaviour authority, trust list manager and distribution centre behind one port
     Serve(Serve),
     /// Tell an EA about a station: its canonical identifier, key and permissions
     Register(Register),
@@ -57,6 +57,8 @@ enum Command {
     Reenrol(Reenrol),
     /// Ask for authorization tickets
     Authorize(Authorize),
+    /// List the misbehaviour reports that were taken
+    Reports(Reports),
     /// Fetch a root's or a trust list manager's trust list, verify it and say what is in it
     FetchCtl(FetchCtl),
     /// Say what is in a certificate or message
@@ -271,6 +273,12 @@ struct Trust {
 }
 
 #[derive(Args, Debug)]
+struct Reports {
+    #[command(flatten)]
+    authority: Authority,
+}
+
+#[derive(Args, Debug)]
 struct StationFolder {
     /// Folder of the station
     #[arg(long)]
@@ -400,6 +408,7 @@ pub(crate) fn run(options: &Pki, printer: &Printer) -> Result<Status, Trouble> {
         Command::Register(options) => register(options),
         Command::Revoke(options) => revoke(options),
         Command::Trust(options) => trust(options, printer),
+        Command::Reports(options) => reports(options, printer),
         Command::Keygen(options) => keygen(options, printer),
         Command::Enrol(options) => enrol(options, printer),
         Command::Reenrol(options) => reenrol(options, printer),
@@ -477,6 +486,14 @@ fn trust(options: &Trust, printer: &Printer) -> Result<Status, Trouble> {
         }),
         _ => Err(Trouble("error: --rca and --dc, or --tlm and --ectl".to_owned())),
     }
+}
+
+fn reports(options: &Reports, printer: &Printer) -> Result<Status, Trouble> {
+    for report in options.authority.open_store()?.reports()? {
+        let (what, date) = (report.observations.join(" "), report.made_at.date());
+        printer.data(&format!("{}  {what}  made {date} UTC by {}", report.subject, report.reporter));
+    }
+    Ok(Status::Held)
 }
 
 fn keygen(options: &Keygen, printer: &Printer) -> Result<Status, Trouble> {

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use chronoseal_v2x::pipeline::Engine;
 use chronoseal_v2x_service::pki::Clock;
 use chronoseal_v2x_service::vss::{
-    CredentialKeeper, KeyRow, ListSource, Overview, Server, Vss as Station, VssConfig, now, pseudonym_source_beside,
+    CredentialKeeper, KeyRow, ListSource, Overview, Reporter, Server, Vss as Station, VssConfig, now,
+    pseudonym_source_beside,
 };
 use clap::{Args, Subcommand};
 
@@ -68,7 +69,8 @@ pub(crate) fn run(options: &Vss, printer: &Printer) -> Result<Status, Trouble> {
             let (engine, others) = station.engines();
             let users = config.socket.user_ids().map_err(|error| Trouble(format!("error: {error}")))?;
             let server = Server::bind(socket, station)?.permit(&users)?.with_lists(ListSource::new(&config.lists));
-            let server = server.with_credential(keeper);
+            let reporter = config.misbehaviour.as_ref().map(|to| Reporter::new(&config.folder, to)).transpose()?;
+            let server = server.with_credential(keeper).with_reporter(reporter);
             printer.hint(&format!("serving at {}; Ctrl-C ends it", socket.display()));
             printer.hint(&format!("verifies {}", engines(engine, &others)));
             server.run(source, stop)?;

@@ -7,6 +7,7 @@
 
 mod credential;
 mod help;
+mod misbehaviour;
 mod stores;
 mod study;
 mod tickets;

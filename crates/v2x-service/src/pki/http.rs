@@ -17,6 +17,9 @@ pub const CRL_TYPE: &str = "application/x-its-crl";
 /// Longest answer taken `[byte]`.
 pub const ANSWER_LEN_MAX: u64 = 1 << 20;
 
+/// So much is read of what an error says of itself `[byte]`.
+const REASON_LEN_MAX: u64 = 300;
+
 /// Asks authorities and distribution centres.
 #[derive(Clone, Debug)]
 pub struct HttpClient {
@@ -75,7 +78,13 @@ fn body(
     let mut response = response.map_err(|error| network(error.to_string()))?;
     if response.status() != ureq::http::StatusCode::OK {
         let status = response.status().as_u16();
-        return Err(http(Some(status), "status 200", format!("status {status}")));
+        let mut reason = String::new();
+        let reader = response.body_mut().as_reader();
+        // Only a text is of use to a person, and only its beginning.
+        let is_read = reader.take(REASON_LEN_MAX).read_to_string(&mut reason).is_ok();
+        let reason = reason.lines().next().filter(|line| is_read && !line.is_empty());
+        let reason = reason.map(|reason| format!(" ({})", reason.replace(char::is_control, "?"))).unwrap_or_default();
+        return Err(http(Some(status), "status 200", format!("status {status}{reason}")));
     }
     let found =
         response.headers().get("content-type").map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());

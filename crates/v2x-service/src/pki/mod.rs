@@ -13,6 +13,7 @@ mod keys;
 mod listening;
 mod outstanding;
 mod places;
+mod reports;
 mod server;
 mod service;
 mod shared;

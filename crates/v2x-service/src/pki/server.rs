@@ -1,4 +1,5 @@
-//! Root, enrolment authority, authorization authority, trust list manager and distribution centre behind one port.
+//! Root, enrolment authority, authorization authority, misbehaviour authority, trust list manager and distribution centre behind
+//! one port.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -71,7 +72,7 @@ pub struct Faults {
 /// What kind of PKI to run.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// Folder of the authorities' certificates, `rca.oer`, `tlm.oer`, `ea.oer`, `aa.oer`, each with a `.meta` file.
+    /// Folder of the authorities' certificates, `rca.oer`, `tlm.oer`, `ea.oer`, `aa.oer`, `ma.oer`, each with a `.meta` file.
     pub directory: PathBuf,
     /// Where to listen; port 0 for any that is free.
     pub address: SocketAddr,
@@ -132,12 +133,13 @@ pub(super) struct State {
     tlm: Mutex<Authority>,
     ea: Mutex<EnrolmentAuthority>,
     aa: Mutex<AuthorizationAuthority>,
-    store: Arc<Mutex<Store>>,
+    pub(super) ma: Mutex<Authority>,
+    pub(super) store: Arc<Mutex<Store>>,
     pub(super) trust: TrustStore,
     pub(super) http: HttpClient,
     pub(super) gate: Gate,
     signed: Signed,
-    clock: Clock,
+    pub(super) clock: Clock,
 }
 
 impl Server {
@@ -158,15 +160,17 @@ impl Server {
 
         let root = open(options, device, Role::Root, None)?;
         let tlm = open(options, device, Role::TrustListManager, None)?;
-        let (ea, aa) = {
+        let (ea, aa, ma) = {
             let mut root_key = root.key;
             let issuer = (root.certificate.certificate(), &mut root_key);
             let ea = open(options, device, Role::Enrolment, Some((issuer.0, &mut *issuer.1)))?;
-            let aa = open(options, device, Role::Authorization, Some((issuer.0, issuer.1)))?;
-            (ea, aa)
+            let aa = open(options, device, Role::Authorization, Some((issuer.0, &mut *issuer.1)))?;
+            let ma = open(options, device, Role::Misbehaviour, Some((issuer.0, issuer.1)))?;
+            (ea, aa, ma)
         };
         let root = open(options, device, Role::Root, None)?;
-        let certificates = [&root, &tlm, &ea, &aa].map(|opened| (opened.role, opened.certificate.clone())).to_vec();
+        let certificates =
+            [&root, &tlm, &ea, &aa, &ma].map(|opened| (opened.role, opened.certificate.clone())).to_vec();
         let own_aa = aa.certificate.clone();
         let own_ea = TrustedAuthority { certificate: ea.certificate.clone(), url: format!("{url}/ea") };
         let mut enrolment = EnrolmentAuthority::new(ea.authority(), own_aa);
@@ -183,6 +187,7 @@ impl Server {
             tlm: Mutex::new(tlm.authority()),
             ea: Mutex::new(enrolment),
             aa: Mutex::new(authorization),
+            ma: Mutex::new(ma.authority()),
             store,
             trust,
             http,
@@ -441,7 +446,7 @@ impl State {
     fn sign_lists(&self) -> Result<(), ServiceError> {
         let (ea_url, aa_url) = (format!("{}/ea", self.url), format!("{}/aa", self.url));
         let revoked = lock(&self.store).revoked_authorities()?;
-        let [root, tlm, ea, aa] = Role::ALL.map(|role| self.certificate(role).certificate().view());
+        let [root, tlm, ea, aa, _] = Role::ALL.map(|role| self.certificate(role).certificate().view());
         let root_id = hashed_id8(&root).map_err(PkiError::from)?;
         let centre = CtlCommand::Add(CtlEntry::Dc(DcEntry { url: &self.url, cert: vec![root_id] }));
         let mut of_root = vec![

@@ -15,6 +15,7 @@ use chronoseal_v2x::pki::{Decision, ListKind, PkiError, Role};
 
 use super::exchange::Failure;
 use super::places::Guest;
+use super::reports::ReportAnswer;
 use super::server::State;
 use super::{CRL_TYPE, CTL_TYPE, REQUEST_TYPE, RESPONSE_TYPE, ServiceError};
 
@@ -29,6 +30,7 @@ pub(super) fn router(state: Arc<State>) -> Router {
     Router::new()
         .route("/ea", post(|state, guest, request| exchange(state, guest, request, State::enrolment)))
         .route("/aa", post(|state, guest, request| exchange(state, guest, request, State::authorization)))
+        .route("/uploadMR-v1", post(report))
         .route("/getctl/{id}", get(full_list))
         .route("/getctl/{id}/{sequence}", get(delta_list))
         .route("/getcrl/{id}", get(revocation_list))
@@ -38,20 +40,45 @@ pub(super) fn router(state: Arc<State>) -> Router {
         .with_state(state)
 }
 
+/// A misbehaviour report.
+async fn report(Extract(state): OfState, Extension(guest): OfGuest, request: Request) -> Response {
+    let body = match body(request).await {
+        Ok(body) => body,
+        Err(response) => return response,
+    };
+    match state.work(&guest, move |state| state.take_report(&body)).await {
+        Ok(Ok(ReportAnswer::Taken(id))) => {
+            guest.is_answered();
+            typed(RESPONSE_TYPE, id.to_vec())
+        }
+        Ok(Ok(ReportAnswer::Refused(status, reason))) => text(status, reason),
+        Ok(Err(error)) => failed(error.into()),
+        Err(failure) => failed(failure),
+    }
+}
+
+/// What was posted, or why it is not taken.
+async fn body(request: Request) -> Result<Bytes, Response> {
+    let content_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.as_bytes());
+    if content_type != Some(REQUEST_TYPE.as_bytes()) {
+        return Err(text(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("content type must be {REQUEST_TYPE}")));
+    }
+    match tokio::time::timeout(REQUEST_TIME_MAX, to_bytes(request.into_body(), REQUEST_LEN_MAX)).await {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(_)) => Err(text(StatusCode::PAYLOAD_TOO_LARGE, format!("at most {REQUEST_LEN_MAX} octets"))),
+        Err(_) => Err(text(StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time".to_owned())),
+    }
+}
+
 async fn exchange<F: Future<Output = Result<Decision, Failure>>>(
     Extract(state): Extract<Arc<State>>,
     Extension(guest): Extension<Guest>,
     request: Request,
     answer: fn(Arc<State>, Bytes, Guest) -> F,
 ) -> Response {
-    let content_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.as_bytes());
-    if content_type != Some(REQUEST_TYPE.as_bytes()) {
-        return text(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("content type must be {REQUEST_TYPE}"));
-    }
-    let body = match tokio::time::timeout(REQUEST_TIME_MAX, to_bytes(request.into_body(), REQUEST_LEN_MAX)).await {
-        Ok(Ok(body)) => body,
-        Ok(Err(_)) => return text(StatusCode::PAYLOAD_TOO_LARGE, format!("at most {REQUEST_LEN_MAX} octets")),
-        Err(_) => return text(StatusCode::REQUEST_TIMEOUT, "the request did not arrive in time".to_owned()),
+    let body = match body(request).await {
+        Ok(body) => body,
+        Err(response) => return response,
     };
     match answer(state, body, guest.clone()).await {
         Ok(decision) => {
@@ -79,6 +106,11 @@ fn failed(failure: Failure) -> Response {
         Failure::Lost => text(StatusCode::INTERNAL_SERVER_ERROR, "the request could not be worked on".to_owned()),
         Failure::Service(error) => text(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
     }
+}
+
+/// Whether a key or device here is at fault, and not what came.
+pub(super) fn is_of_device(error: &PkiError) -> bool {
+    matches!(error, PkiError::Decrypt(DecryptError::Key(KeyError::Device(_))) | PkiError::Key(KeyError::Device(_)))
 }
 
 /// Whether the request is at fault, and not a key or device here.

@@ -7,9 +7,12 @@
 mod answers;
 mod confirmed;
 mod postgres;
+mod reports;
 mod serving;
 mod sqlite;
 mod tls;
+
+pub use reports::{Filed, Report};
 
 use std::path::{Path, PathBuf};
 
@@ -126,6 +129,8 @@ const SCHEMA: &[&str] = &[
     "CREATE TABLE IF NOT EXISTS lists (kind BIGINT NOT NULL, age BIGINT NOT NULL, message BYTEA NOT NULL, \
      PRIMARY KEY (kind, age))",
     "CREATE TABLE IF NOT EXISTS answers (request BYTEA PRIMARY KEY, answer BYTEA NOT NULL, until BIGINT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS reports (id BYTEA PRIMARY KEY, subject BYTEA NOT NULL, reporter BYTEA NOT NULL, \
+     made BIGINT NOT NULL, taken BIGINT NOT NULL, observations TEXT NOT NULL, signed BYTEA NOT NULL)",
 ];
 
 /// What stores from before requests were remembered, and from before they were forgotten, lack: a column, and what makes it.

@@ -179,6 +179,7 @@ impl<'a> Bench<'a> {
                 ahead_s: 0,
                 ..Pseudonyms::default()
             },
+            misbehaviour: None,
             verification: sampling.unwrap_or_default(),
             logging: Logging {
                 file: Some(self.car.folder.join(format!("log-{}", self.stations))),

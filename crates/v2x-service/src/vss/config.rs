@@ -7,6 +7,7 @@ use chronoseal_v2x::pipeline::{CERTIFICATES_PER_SECOND, Engine, PipelineConfig, 
 use chronoseal_v2x::vss::{ChangePolicy, DemandPolicy, PoolConfig, Preset};
 use serde::Deserialize;
 
+use super::misbehaviour::Misbehaviour;
 use super::{ConfigError, VssError};
 use crate::hsm::BackEnd;
 
@@ -31,6 +32,9 @@ pub struct VssConfig {
     /// Where more pseudonyms come from; none: from nowhere.
     #[serde(default)]
     pub authority: Option<Authority>,
+    /// Whom misbehaviour is reported to; none: it is not looked for.
+    #[serde(default)]
+    pub misbehaviour: Option<Misbehaviour>,
     /// Verification on demand.
     #[serde(default)]
     pub verification: Verification,
@@ -308,6 +312,7 @@ impl VssConfig {
         config.lists.files.iter_mut().for_each(place);
         config.logging.file.iter_mut().for_each(place);
         config.authority.iter_mut().flat_map(|one| [&mut one.aa, &mut one.ea]).for_each(place);
+        config.misbehaviour.iter_mut().for_each(|to| place(&mut to.ma));
         if let BackEnd::Software { folder, .. } = &mut config.hsm {
             *folder = base.join(&*folder);
         }

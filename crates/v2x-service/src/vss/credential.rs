@@ -161,7 +161,7 @@ impl Vss {
         self.record.statistics.count("credential_renewals", kind);
     }
 
-    fn note(&mut self, now: Time64, text: &str) {
+    pub(super) fn note(&mut self, now: Time64, text: &str) {
         self.record.note(now, text);
     }
 }

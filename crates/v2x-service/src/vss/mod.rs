@@ -20,6 +20,7 @@ mod config_error;
 mod connection;
 mod credential;
 mod lists;
+mod misbehaviour;
 mod overview;
 mod protocol;
 mod receiving;
@@ -36,6 +37,7 @@ pub use config::{Authority, Lists, Logging, Pseudonyms, Socket, Trust, Verificat
 pub use config_error::ConfigError;
 pub use credential::CredentialKeeper;
 pub use lists::{ListSource, Offered, Wanted};
+pub use misbehaviour::{Misbehaviour, Reporter};
 pub use overview::{Enrolment, KeyRow, Overview};
 pub use protocol::PROTOCOL_VERSION;
 pub use receiving::{Asker, Verified, summary};

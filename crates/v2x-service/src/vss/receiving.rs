@@ -11,6 +11,7 @@ use chronoseal_v2x::vss::{Audit, Relevance, SkipReason};
 
 use super::ConfigError;
 use super::config::VssConfig;
+use super::misbehaviour::watch;
 use super::service::{Vss, nanoseconds};
 use super::statistics::Record;
 
@@ -114,11 +115,12 @@ impl Vss {
 
     /// `verifySignature`, as the policy has it, past all messages that wait.
     pub fn verify_signature(&mut self, message: &[u8], relevance: &Relevance, context: &Context<'_>) -> Verified {
-        let Self { waiting, verifier, record, .. } = self;
+        let Self { waiting, verifier, record, detector, .. } = self;
         let (now, clock) = (waiting.moment(context.now), waiting.clock);
         let mut verified = None;
         let lone = Lone { message, relevance, context };
         waiting.pipeline.verify(lone, verifier, now, &mut || nanoseconds(clock), |judged| {
+            watch(detector, &judged, |id| record.own.contains(&id));
             verified = Some(record.judged(judged, now.time, clock));
         });
         record.replay_windows(verifier.replays());
@@ -153,10 +155,11 @@ impl Vss {
     /// Verifies the most relevant of the messages that wait, as many as go together, and delivers what became of each.
     /// Tells how many there were.
     pub fn verify_waiting(&mut self, now: Time64, mut deliver: impl FnMut(Asker, Verified)) -> usize {
-        let Self { waiting, verifier, record, .. } = self;
+        let Self { waiting, verifier, record, detector, .. } = self;
         let (moment, clock) = (waiting.moment(now), waiting.clock);
         let count = waiting.pipeline.run(verifier, moment, &mut || nanoseconds(clock), |judged| {
             let asker = judged.message.asker;
+            watch(detector, &judged, |id| record.own.contains(&id));
             deliver(asker, record.judged(judged, now, clock));
         });
         record.replay_windows(verifier.replays());

@@ -19,8 +19,9 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 
 use super::VssError;
 use super::connection::Connection;
-use super::credential::{CredentialKeeper, LOOK_EVERY};
+use super::credential::{self, CredentialKeeper};
 use super::lists::ListSource;
+use super::misbehaviour::{self, Reporter};
 use super::protocol::{self, Request, Status, answer, answer_of, ids_of};
 use super::receiving::{Asker, Verified};
 use super::service::{Notice, Vss};
@@ -44,6 +45,7 @@ pub struct Server {
     users: Vec<u32>,
     lists: Option<ListSource>,
     credential: Option<CredentialKeeper>,
+    reporter: Option<Reporter>,
     clock: Clock,
 }
 
@@ -85,6 +87,7 @@ impl Server {
             users,
             lists: None,
             credential: None,
+            reporter: None,
             clock: Clock::default(),
         })
     }
@@ -117,6 +120,13 @@ impl Server {
         self
     }
 
+    /// Has misbehaviour of others reported.
+    #[must_use]
+    pub fn with_reporter(mut self, reporter: Option<Reporter>) -> Self {
+        self.reporter = reporter;
+        self
+    }
+
     /// Goes by another clock than the system's.
     #[must_use]
     pub fn with_clock(mut self, clock: Clock) -> Self {
@@ -129,22 +139,21 @@ impl Server {
     /// # Errors
     /// [`VssError::Io`] of the socket. A client's trouble is its own.
     pub fn run(self, source: Option<PseudonymSource>, stop: &AtomicBool) -> Result<(), VssError> {
-        let Self { listener, path, vss, users, lists, credential, clock } = self;
+        let Self { listener, path, vss, users, lists, credential, reporter, clock } = self;
         // Ends with this function; whatever is fetched then is of no use any more.
         let (_end, ended) = channel::<()>();
         if let Some((source, every)) = lists.and_then(|source| source.every().map(|every| (source, every))) {
             let (vss, clock) = (Arc::clone(&vss), clock.clone());
             thread::spawn(move || refresh(&vss, &source, every, &clock, &ended));
         }
-        let (_end_too, ended) = channel::<()>();
+        let mut ends = Vec::new();
         if let Some(mut keeper) = credential {
             let (vss, clock) = (Arc::clone(&vss), clock.clone());
-            thread::spawn(move || {
-                keeper.look(&vss, &clock);
-                while matches!(ended.recv_timeout(LOOK_EVERY), Err(RecvTimeoutError::Timeout)) {
-                    keeper.look(&vss, &clock);
-                }
-            });
+            ends.push(every(credential::LOOK_EVERY, move || keeper.look(&vss, &clock)));
+        }
+        if let Some(mut reporter) = reporter {
+            let (vss, clock) = (Arc::clone(&vss), clock.clone());
+            ends.push(every(misbehaviour::LOOK_EVERY, move || reporter.look(&vss, &clock)));
         }
         let (requests, to_fetch) = channel();
         let (fetcher, fetchers_clock) = (Arc::clone(&vss), clock.clone());
@@ -180,6 +189,18 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// Does something at once and then again and again, in a thread of its own, until what is given back is gone.
+fn every(pause: Duration, mut act: impl FnMut() + Send + 'static) -> Sender<()> {
+    let (end, ended) = channel::<()>();
+    thread::spawn(move || {
+        act();
+        while matches!(ended.recv_timeout(pause), Err(RecvTimeoutError::Timeout)) {
+            act();
+        }
+    });
+    end
 }
 
 /// Keeps trust lists and revocation lists up to date, until the other end of `ended` is gone.

@@ -6,6 +6,7 @@ use std::time::Instant;
 use chronoseal_v2x::coer::{Decode, Encode};
 use chronoseal_v2x::crypto::{has_words, provider_name};
 use chronoseal_v2x::message::{DecryptionKey, KeySource, Recipient, decrypt, encrypt};
+use chronoseal_v2x::misbehaviour::Detector;
 use chronoseal_v2x::pipeline::Engine;
 use chronoseal_v2x::types::{
     Certificate, CertificateBuf, HashedId8, Ieee1609Dot2Content, Ieee1609Dot2Data, Psid, ThreeDLocation, Time64,
@@ -71,6 +72,10 @@ pub struct Vss {
     pub(super) rng: ChaCha20Rng,
     pub(super) record: Record,
     notices: VecDeque<Notice>,
+    /// What is remembered of neighbours to see what is wrong with them, if that is looked for.
+    pub(super) detector: Option<Detector>,
+    /// Where this station last said that it was.
+    pub(super) place: Option<ThreeDLocation>,
     /// Why none came, the last time.
     pub(super) no_pseudonyms: Option<String>,
 }
@@ -152,6 +157,8 @@ impl Vss {
                 tells_results: logging.results,
             },
             notices: VecDeque::new(),
+            detector: config.misbehaviour.as_ref().map(|_| Detector::default()),
+            place: None,
             no_pseudonyms: None,
         };
         warnings.0.extend(vss.lists.trust(&mut vss.verifier, now, &mut vss.record));
@@ -224,10 +231,19 @@ impl Vss {
             return Err(VssError::OwnAuthorityRevoked(authority));
         }
         let began = Instant::now();
-        let is_denm = psid == Psid::DENM;
-        let wanted = if is_denm { Vec::new() } else { self.verifier.peers_mut().inline_request(now) };
-        let always_certificate = is_denm || self.verifier.peers_mut().take_own_wanted();
+        // Whoever reads one of these may never have heard the station before.
+        let is_lone = matches!(psid, Psid::DENM | Psid::MISBEHAVIOUR);
+        let wanted = if is_lone { Vec::new() } else { self.verifier.peers_mut().inline_request(now) };
+        let always_certificate = is_lone || self.verifier.peers_mut().take_own_wanted();
         let Claims { location, position, ssp_needed } = *claims;
+        let said = location.or_else(|| {
+            position.map(|TwoDLocation { latitude, longitude }| ThreeDLocation {
+                latitude,
+                longitude,
+                elevation: 4_095,
+            })
+        });
+        self.place = said.or(self.place);
         let request = Request { psid, payload, location, position, ssp_needed, always_certificate, wanted: &wanted };
         let signed = self.station.create_signature(now, &request, &self.surroundings, &mut self.ring, &mut self.rng);
         self.record.statistics.checkpoint("createSignature", nanoseconds(began));

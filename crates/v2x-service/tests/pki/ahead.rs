@@ -41,7 +41,7 @@ impl Hand {
 pub(super) struct Rig {
     pub(super) hand: Hand,
     /// When the week is over.
-    end: Time64,
+    pub(super) end: Time64,
     pub(super) pki: Pki,
     pub(super) config: VssConfig,
     folder: tempfile::TempDir,
@@ -75,6 +75,7 @@ impl Rig {
             authority: Some(Authority::new(format!("{}/aa", pki.server.url()), place("aa.oer"), place("ea.oer"))),
             lists: Lists::default(),
             socket: Socket::default(),
+            misbehaviour: None,
             verification: Verification::default(),
             logging: Logging { file: Some(place("log")), ..Logging::default() },
         };

@@ -192,6 +192,7 @@ impl Bench {
             authority: None,
             lists,
             socket: Socket::default(),
+            misbehaviour: None,
             verification: Verification::default(),
             logging: Logging { file: Some(place("log")), ..Logging::default() },
         };

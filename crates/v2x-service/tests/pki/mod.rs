@@ -11,6 +11,7 @@ mod exchanges;
 mod faults;
 mod interop;
 mod lost_answers;
+mod misbehaviour;
 mod one_kind;
 mod postgres_server;
 mod postgres_tls;

@@ -51,6 +51,7 @@ fn configuration(car: &Path, pki: &Pki) -> VssConfig {
         authority: Some(Authority::new(format!("{}/aa", pki.server.url()), place("aa.oer"), place("ea.oer"))),
         lists: Lists::default(),
         socket: Socket::default(),
+        misbehaviour: None,
         verification: Verification::default(),
         logging: Logging { file: Some(place("log")), ..Logging::default() },
     }

@@ -47,6 +47,7 @@ impl Rig {
             authority: None,
             lists: Lists::default(),
             socket: Socket::default(),
+            misbehaviour: None,
             verification: Verification::default(),
             logging: Logging { file: Some(place("log")), ..Logging::default() },
         };

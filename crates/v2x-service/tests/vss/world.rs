@@ -59,6 +59,7 @@ impl World {
             authority: None,
             socket: Socket::default(),
             lists: Lists::default(),
+            misbehaviour: None,
             verification: Verification::default(),
             logging: Logging { file: Some(place("log")), ..Logging::default() },
         };

@@ -45,7 +45,11 @@ const PLACES: &[Place] = &[
     Place { name: "recordings", uses: &["core", "wire"], touches: &[] },
     Place { name: "v2x", uses: &["ecdsa-lanes"], touches: &[] },
     // What a vehicle and its authorities need of a host.
-    Place { name: "v2x-service", uses: &["core", "v2x"], touches: &[Files, Sockets, Clocks, Threads, Programs] },
+    Place {
+        name: "v2x-service",
+        uses: &["core", "v2x", "wire"],
+        touches: &[Files, Sockets, Clocks, Threads, Programs],
+    },
     // C code, so nothing that the first build needs depends on it.
     Place { name: "v2x-aws-lc", uses: &["v2x"], touches: &[] },
     // A receiver, measured. Threads: it sleeps between messages.
@@ -166,6 +170,7 @@ const TESTS_USE: &[(&str, &[&str])] = &[
     ("remote", &["report"]),
     ("runner", &["scenario"]),
     ("testbed", &["analysis", "v2x", "v2x-fleet"]),
+    ("v2x-cli", &["wire"]),
     ("v2x-service", &["v2x-load"]),
 ];
 
