@@ -42,7 +42,7 @@ pub use iso_tp::{Setting as IsoTpSetting, iso_tp, record as iso_tp_record};
 pub use its::{its_packet, sumo_trace};
 pub use program_records::{PROGRAM_EPOCH_NS, program_records, record as program_record};
 pub use schedule::{gate_control_list, schedule_table, stream_table};
-pub use v2x::{World as V2xWorld, v2x_certificate, v2x_message, v2x_pki, v2x_verify};
+pub use v2x::{World as V2xWorld, v2x_certificate, v2x_message, v2x_pki, v2x_report, v2x_verify};
 pub use v2x_pki::{seeds as v2x_pki_seeds, v2x_exchange, v2x_lint, v2x_trust_list};
 
 pub use vss::{vss_configuration, vss_frame};
@@ -91,6 +91,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("v2x_lint", v2x_lint),
     ("v2x_message", v2x_message),
     ("v2x_pki", v2x_pki),
+    ("v2x_report", v2x_report),
     ("v2x_trust_list", v2x_trust_list),
     ("v2x_verify", v2x_verify),
     ("vss_configuration", vss_configuration),

@@ -6,6 +6,7 @@ use chronoseal_v2x::certificate::{CertificateForm, Issuer, certificate_hash, iss
 use chronoseal_v2x::coer::{Decode, Encode, Rules};
 use chronoseal_v2x::crypto::{Curve, SoftwareKey};
 use chronoseal_v2x::message::{SessionKey, SignerCertificate, SignerForm, decrypt, sign};
+use chronoseal_v2x::misbehaviour::MisbehaviourData;
 use chronoseal_v2x::pki::EtsiTs102941Data;
 use chronoseal_v2x::types::{
     Certificate, CertificateBuf, CertificateId, Duration, HeaderInfo, Ieee1609Dot2Data, Psid, PsidGroupPermissions,
@@ -55,6 +56,11 @@ pub fn v2x_certificate(data: &[u8]) {
 /// A message of TS 102 941: `round_trip`.
 pub fn v2x_pki(data: &[u8]) {
     round_trip::<EtsiTs102941Data<'_>>(data);
+}
+
+/// A misbehaviour report: `round_trip`.
+pub fn v2x_report(data: &[u8]) {
+    round_trip::<MisbehaviourData<'_>>(data);
 }
 
 /// A message, all checks: only what a trusted station signed is accepted.

@@ -113,6 +113,7 @@ a_test_each! {
     v2x_lint
     v2x_message
     v2x_pki
+    v2x_report
     v2x_trust_list
     v2x_verify
     vss_configuration
