@@ -14,7 +14,7 @@ const REPORTS_MAX: i64 = 100_000;
 pub enum Filed {
     /// It is kept.
     New,
-    /// The same report is there already.
+    /// It is there already, or another of the same reporter that says the same of the same ticket.
     Known,
     /// There is no room for it.
     Full,
@@ -48,8 +48,11 @@ impl Store {
         let names: Vec<&str> = report.observations.iter().map(|one| CamObservation::name(*one)).collect();
         let id: Value = report.id[..].into();
         let count = self.database.rows("SELECT COUNT(*) FROM reports", &[])?;
-        let is_known =
-            !self.database.rows("SELECT made FROM reports WHERE id = $1", std::slice::from_ref(&id))?.is_empty();
+        let what = Value::Text(names.join(" "));
+        let (subject, reporter): (Value, Value) = (report.subject.0[..].into(), report.reporter.0[..].into());
+        let same = "SELECT made FROM reports WHERE id = $1 OR (subject = $2 AND reporter = $3 AND observations = $4)";
+        let known = [id.clone(), subject.clone(), reporter.clone(), what.clone()];
+        let is_known = !self.database.rows(same, &known)?.is_empty();
         match count.first().map(Vec::as_slice) {
             _ if is_known => return Ok(Filed::Known),
             Some([Value::Integer(count)]) if *count < REPORTS_MAX => {}
@@ -58,15 +61,7 @@ impl Store {
         let added = self.database.run(
             "INSERT INTO reports (id, subject, reporter, made, taken, observations, signed) \
              VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING",
-            &[
-                id,
-                report.subject.0[..].into(),
-                report.reporter.0[..].into(),
-                time(report.made_at),
-                time(now),
-                Value::Text(names.join(" ")),
-                report.signed.as_slice().into(),
-            ],
+            &[id, subject, reporter, time(report.made_at), time(now), what, report.signed.as_slice().into()],
         )?;
         Ok(if added == 1 { Filed::New } else { Filed::Known })
     }

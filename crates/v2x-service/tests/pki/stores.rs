@@ -1,12 +1,13 @@
 //! What authorities remember: the same list on SQLite and on PostgreSQL.
 
 use chronoseal_v2x::crypto::{Curve, SoftwareKey};
+use chronoseal_v2x::misbehaviour::{CamObservation, Examined};
 use chronoseal_v2x::pki::{
     AnswerStore, DatedRequest, ListKind, PkiError, RequestIdentity, Role, Station, StationStore,
 };
 use chronoseal_v2x::types::{Duration, HashedId8, Time32, Time64, ValidityPeriod};
 use chronoseal_v2x_service::pki::TicketOptions;
-use chronoseal_v2x_service::store::{Store, StoreError};
+use chronoseal_v2x_service::store::{Filed, Store, StoreError};
 
 use super::postgres_server::PostgresServer;
 use super::{Car, Pki};
@@ -66,6 +67,7 @@ fn remembers(reopen: &dyn Fn() -> Store) {
     at_most_two_tickets_at_once(&mut store, &stations[1]);
     tickets_that_are_over_are_forgotten_and_their_requests_stay_refused(&mut store, &stations[2]);
     lists_are_kept_in_order(&mut store, &mut other);
+    reports_are_kept_once(&mut store, &mut other);
     answers_are_kept_for_their_time(&mut store, &mut other);
 
     let id = HashedId8([7; 8]);
@@ -118,6 +120,34 @@ fn tickets_that_are_over_are_forgotten_and_their_requests_stay_refused(store: &m
     );
     // What was asked for later is confirmed.
     assert_eq!(add(store, 23, asked + 302, asked).unwrap(), Some(hours(asked, 168)));
+}
+
+fn reports_are_kept_once(store: &mut Store, other: &mut Store) {
+    let report = |id: u8, subject: u8, observations: &[CamObservation]| Examined {
+        id: [id; 32],
+        reporter: HashedId8([1; 8]),
+        made_at: Time32(700_000_000).time64(),
+        subject: HashedId8([subject; 8]),
+        observations: observations.to_vec(),
+        signed: vec![id; 300],
+    };
+    let taken_at = Time32(700_000_060).time64();
+    let (jump, both) =
+        (&[CamObservation::PositionChange][..], &[CamObservation::PositionChange, CamObservation::SpeedChange]);
+    assert_eq!(store.file_report(&report(1, 9, jump), taken_at).unwrap(), Filed::New);
+    assert_eq!(store.file_report(&report(2, 5, both), taken_at).unwrap(), Filed::New);
+    assert_eq!(other.file_report(&report(1, 9, jump), taken_at).unwrap(), Filed::Known, "the same");
+    assert_eq!(
+        other.file_report(&report(3, 9, jump), taken_at).unwrap(),
+        Filed::Known,
+        "the same of the same by the same"
+    );
+    assert_eq!(other.file_report(&report(4, 9, both), taken_at).unwrap(), Filed::New, "more of the same");
+    let kept = other.reports().unwrap();
+    assert_eq!(kept.iter().map(|one| one.id[0]).collect::<Vec<_>>(), [2, 1, 4], "by subject");
+    assert_eq!(kept[0].observations, ["Position-ChangeTooLarge", "Speed-ChangeTooLarge"]);
+    assert_eq!((kept[1].made_at, kept[1].taken_at), (Time32(700_000_000).time64(), taken_at));
+    assert_eq!((kept[1].subject, kept[1].signed.as_slice()), (HashedId8([9; 8]), &[1; 300][..]));
 }
 
 fn answers_are_kept_for_their_time(store: &mut Store, other: &mut Store) {
