@@ -1,14 +1,17 @@
 #!/bin/sh
 # Makes what DDS Security needs for two participants, an insider and a stranger: FOLDER/{robot,station,insider,stranger}.
 #
-#   dds_keys.sh FOLDER none|sign|encrypt|encrypt-with-origin-authentication|encrypt-payload-too|encrypt-one-authority
+#   dds_keys.sh FOLDER none|sign|encrypt|encrypt-with-origin-authentication|encrypt-payload-too|encrypt-one-authority|submessage|payload
 #
-# The level is that of whole RTPS messages; with `payload-too`, the payload in them is encrypted as well. Identities and permissions have a CA
+# The level is that of whole RTPS messages; with `payload-too`, the payload in them is encrypted as well. `submessage` and `payload` encrypt these
+# alone, of data and of discovery, and leave the message around them as it is. Identities and permissions have a CA
 # each, but with `one-authority`: then whoever has an identity can sign permissions of its own (CVE-2023-24010). That is what the insider does, whose
 # identity is genuine and whom nobody gave permissions. The stranger's identity is of another CA.
 set -eu
 to=${1:?usage: dds_keys.sh FOLDER LEVEL}
 payload=NONE
+submessage=NONE
+discovery=
 authority=permissions
 case ${2:-} in
     none) level=NONE ;;
@@ -17,8 +20,10 @@ case ${2:-} in
     encrypt-with-origin-authentication) level=ENCRYPT_WITH_ORIGIN_AUTHENTICATION ;;
     encrypt-payload-too) level=ENCRYPT payload=ENCRYPT ;;
     encrypt-one-authority) level=ENCRYPT authority=identity ;;
+    submessage) level=NONE discovery=ENCRYPT submessage=ENCRYPT ;;
+    payload) level=NONE discovery=ENCRYPT payload=ENCRYPT ;;
     *)
-        echo "usage: dds_keys.sh FOLDER none|sign|encrypt|encrypt-with-origin-authentication|encrypt-payload-too|encrypt-one-authority" >&2
+        echo "usage: dds_keys.sh FOLDER none|sign|encrypt|encrypt-with-origin-authentication|encrypt-payload-too|encrypt-one-authority|submessage|payload" >&2
         exit 64
         ;;
 esac
@@ -74,8 +79,8 @@ cat > "$to/ca/governance.xml" <<XML
     <domains><id>0</id></domains>
     <allow_unauthenticated_participants>false</allow_unauthenticated_participants>
     <enable_join_access_control>true</enable_join_access_control>
-    <discovery_protection_kind>$level</discovery_protection_kind>
-    <liveliness_protection_kind>$level</liveliness_protection_kind>
+    <discovery_protection_kind>${discovery:-$level}</discovery_protection_kind>
+    <liveliness_protection_kind>${discovery:-$level}</liveliness_protection_kind>
     <rtps_protection_kind>$level</rtps_protection_kind>
     <topic_access_rules><topic_rule>
       <topic_expression>*</topic_expression>
@@ -83,7 +88,7 @@ cat > "$to/ca/governance.xml" <<XML
       <enable_liveliness_protection>true</enable_liveliness_protection>
       <enable_read_access_control>true</enable_read_access_control>
       <enable_write_access_control>true</enable_write_access_control>
-      <metadata_protection_kind>NONE</metadata_protection_kind>
+      <metadata_protection_kind>$submessage</metadata_protection_kind>
       <data_protection_kind>$payload</data_protection_kind>
     </topic_rule></topic_access_rules>
   </domain_rule></domain_access_rules>

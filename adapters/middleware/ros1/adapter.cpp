@@ -60,7 +60,7 @@ std::string topic_of(const stream &stream) {
 }
 
 template <typename Message>
-void make_end(ros::NodeHandle &node, stream &stream, std::uint32_t queue) {
+void make_end(ros::NodeHandle &node, stream &stream, std::uint32_t queue, bool is_prompt) {
     if (stream.sends) {
         stream.end = static_cast<Sender *>(new SenderOf<Message>(node, stream, topic_of(stream), queue));
         return;
@@ -69,19 +69,19 @@ void make_end(ros::NodeHandle &node, stream &stream, std::uint32_t queue) {
         const std::int64_t at_ns = contract_now_ns();
         note_received(&stream, *message, at_ns);
     };
-    const auto hints = ros::TransportHints().tcpNoDelay();
+    const auto hints = ros::TransportHints().tcpNoDelay(is_prompt);
     stream.end = new ros::Subscriber(node.subscribe<Message>(topic_of(stream), queue, on_message, ros::VoidConstPtr(), hints));
 }
 
-void make_ends(call *call, ros::NodeHandle &node, std::uint32_t queue) {
+void make_ends(call *call, ros::NodeHandle &node, std::uint32_t queue, bool is_prompt) {
     for (int i = 0; i < call->streams_count; i++) {
         stream &stream = call->streams[i];
         if (std::strstr(stream.name, "laser") != nullptr) {
-            make_end<sensor_msgs::LaserScan>(node, stream, queue);
+            make_end<sensor_msgs::LaserScan>(node, stream, queue, is_prompt);
         } else if (std::strstr(stream.name, "cloud") != nullptr) {
-            make_end<sensor_msgs::PointCloud2>(node, stream, queue);
+            make_end<sensor_msgs::PointCloud2>(node, stream, queue, is_prompt);
         } else {
-            make_end<sensor_msgs::Image>(node, stream, queue);
+            make_end<sensor_msgs::Image>(node, stream, queue, is_prompt);
         }
     }
 }
@@ -104,9 +104,10 @@ void publish(stream *stream, std::uint64_t number, const body *body) {
 }  // namespace
 
 int main(int count, char **words) {
-    call *call = contract_open(count, words, "ADDRESS tcp MASTER [QUEUE]", 1, 2);
+    call *call = contract_open(count, words, "ADDRESS tcp|tcp-with-delay MASTER [QUEUE]", 1, 2);
     const int queue = call->words_count == 2 ? std::atoi(call->words[1]) : 1;
-    if (std::strcmp(call->mode, "tcp") != 0 || queue < 1) {
+    const bool is_prompt = std::strcmp(call->mode, "tcp") == 0;
+    if ((!is_prompt && std::strcmp(call->mode, "tcp-with-delay") != 0) || queue < 1) {
         contract_fail_usage();
     }
     std::string name = std::string("node_") + call->address;
@@ -118,7 +119,7 @@ int main(int count, char **words) {
     await_master();
     if (!contract_is_stopped()) {
         ros::NodeHandle node;
-        make_ends(call, node, static_cast<std::uint32_t>(queue));
+        make_ends(call, node, static_cast<std::uint32_t>(queue), is_prompt);
         ros::AsyncSpinner spinner(static_cast<std::uint32_t>(std::max(call->streams_count, 1)));
         spinner.start();
         const adapter adapter{matched, publish, nullptr};
