@@ -147,3 +147,30 @@ fn what_is_no_whole_recording_of_datagrams_is_refused_with_its_place() {
     assert!(to("").contains("nobody receives the datagrams of `lidar`"));
     assert!(to("to = [\"robot\"]").contains("cannot go to `robot`"));
 }
+
+#[test]
+fn a_recording_that_says_nothing_of_how_often_its_datagrams_come_is_refused() {
+    let at = |times_ns: &[u64]| capture(&times_ns.iter().map(|at| (*at, 2, vec![1; 100])).collect::<Vec<_>>());
+    for (times_ns, message) in [
+        (&[5][..], "there is one datagram of"),
+        (&[5; 4][..], "the 4 datagrams of"),
+        (&[0, 499_999][..], "within less than 1ms"),
+    ] {
+        let problem = refused(REPLAY, at(times_ns));
+        let says = |what| problem.contains(what);
+        assert!(says(message) && says("nothing says how often") && says("`period`"), "{times_ns:?}:\n{problem}");
+    }
+    assert_eq!(simulated(REPLAY, at(&[0, 500_000])).summary.streams[0].sent, 6_000);
+}
+
+#[test]
+fn a_stream_and_a_recording_have_names_of_their_own() {
+    let stream = "[[streams]]\nname = \"lidar\"\nfrom = \"robot\"\nto = [\"station\"]\nperiod = \"10ms\"\nlength = \"64B\"\n";
+    let file = capture(&uneven());
+    let problem = refused(&format!("{REPLAY}{stream}"), file.clone());
+    assert!(problem.contains("a stream and the replayed traffic are both named `lidar`"), "{problem}");
+    let counted = stream.replace("name = \"lidar\"", "name = \"lidar\"\ncount = 2");
+    let text = format!("{REPLAY}{counted}").replacen("name = \"lidar\"", "name = \"lidar.1\"", 1);
+    assert!(refused(&text, file.clone()).contains("both named `lidar.1`"));
+    assert_eq!(simulated(&format!("{REPLAY}{counted}"), file).summary.streams.len(), 3);
+}

@@ -6,6 +6,8 @@ use chronoseal_core::{Bytes, Duration, Ppm, Rate};
 pub const FILE_LEN_MAX: usize = 4_000_000;
 /// Length of a recording `[byte]`.
 pub const RECORDING_LEN_MAX: usize = 64_000_000;
+/// A recording of traffic lasts so long at least: what came within less says nothing of how often it comes.
+pub const REPLAY_MIN: Duration = Duration::from_ms(1);
 /// Nesting of tables and lists in a file.
 pub const DEPTH_MAX: usize = 32;
 /// Largest seed: what a TOML integer holds.

@@ -24,6 +24,7 @@ pub use request::{
     ThreatRequest, TrafficRequest,
 };
 
+use crate::limits::REPLAY_MIN;
 use crate::problem::Code;
 
 /// The kinds that a scenario can have. One table at one address, by which it is recognised, whatever crate names it.
@@ -302,6 +303,13 @@ pub struct ThreatParts {
     pub every: Option<Duration>,
     /// What only the kind knows, for the plan.
     pub facet: Option<Facet>,
+}
+
+/// After how long a recording of so many frames begins anew: behind the last one comes the usual gap. `None` if they say nothing of
+/// how often they come.
+pub(crate) fn replay_length(last: Option<Duration>, count: usize) -> Option<Duration> {
+    let gaps = i64::try_from(count).ok()?.checked_sub(1).filter(|gaps| *gaps > 0)?;
+    last.map(|last| last + last / gaps).filter(|length| *length >= REPLAY_MIN)
 }
 
 /// Recorded traffic as the segment's kind resolved it.

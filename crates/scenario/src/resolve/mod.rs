@@ -68,7 +68,7 @@ impl<'s> Context<'s> {
         let candidates = self.candidates(&protections);
         let (recordings, recording_of) = self.recordings(files);
         let mut streams = self.streams(&nodes, &segments, &protections, &recordings, &recording_of, duration);
-        let traffic = self.traffic(&nodes, &segments, files);
+        let traffic = self.traffic(&streams, &nodes, &segments, files);
         self.bridges(&mut nodes, &segments, &traffic);
         let group_key = key_name.and_then(|name| self.group_key(name, &nodes, &segments, &traffic, duration));
         if let Some(group) = &group_key {

@@ -6,14 +6,16 @@ use chronoseal_plan::{DeadlineKind, HopPlan, NodePlan, ProtectionId, StreamPlan}
 use crate::kinds::{Context, Place, Segment, TrafficRequest};
 use crate::load::Files;
 use crate::problem::Code;
+use crate::resolve::streams::Streams;
 use crate::shape::shortened;
 use crate::source::at;
 use crate::spec::{RecordingSpec, TrafficSpec};
 
 impl Context<'_> {
-    /// Each recording of traffic as a stream.
+    /// Each recording of traffic as a stream, beside those of the scenario.
     pub(super) fn traffic(
         &mut self,
+        known: &Streams,
         nodes: &[NodePlan],
         segments: &[Segment<'_>],
         files: &dyn Files,
@@ -21,10 +23,23 @@ impl Context<'_> {
         let mut streams = Vec::new();
         for (i, spec) in self.spec.recordings.iter().enumerate() {
             if let (Some(traffic), None, None) = (&spec.traffic, &spec.signal, &spec.frames) {
+                self.named_apart(i, spec, known);
                 streams.extend(self.replayed(i, spec, traffic, nodes, segments, files));
             }
         }
         streams
+    }
+
+    /// Refuses replayed traffic that has the name of a stream: reports, allowances and options know both by their names.
+    fn named_apart(&mut self, i: usize, spec: &RecordingSpec, known: &Streams) {
+        let Some(place) = known.plans.iter().position(|stream| stream.name == spec.name) else { return };
+        self.report_both(
+            Code::DuplicateName,
+            (at!["recordings", i, "name"], "again here"),
+            (at!["streams", known.entries[place], "name"], "first here"),
+            format!("a stream and the replayed traffic are both named `{}`", shortened(&spec.name)),
+            "give each its own name",
+        );
     }
 
     fn replayed(

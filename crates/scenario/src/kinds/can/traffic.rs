@@ -7,7 +7,8 @@ use chronoseal_plan::{Can, CanHop, CanRecording, CanSegment, Facet, PayloadPlan,
 use chronoseal_recordings::Recording;
 use chronoseal_wire::can::{CanId, FrameKind};
 
-use crate::kinds::{Context, Place, TrafficParts, TrafficRequest};
+use crate::kinds::{Context, Place, TrafficParts, TrafficRequest, replay_length};
+use crate::limits::REPLAY_MIN;
 use crate::problem::Code;
 use crate::shape::shortened;
 
@@ -38,13 +39,21 @@ pub(super) fn resolve(request: &TrafficRequest<'_>, context: &mut Context<'_>) -
                 );
             }
             let frames = recording.frames.iter();
-            let frames = frames.map(|frame| (Duration::from_ns(frame.at_ns as i64), frame.frame)).collect();
-            return Some(parts(CanRecording {
-                source: source.to_owned(),
-                frames,
-                length: Duration::ZERO,
-                start: request.start,
-            }));
+            let frames: Vec<_> =
+                frames.map(|frame| (Duration::from_ns(frame.at_ns as i64), frame.frame)).collect();
+            if let Some(length) = replay_length(frames.last().map(|(at, _)| *at), frames.len()) {
+                let (source, start) = (source.to_owned(), request.start);
+                return Some(parts(CanRecording { source, frames, length, start }));
+            }
+            let what = match frames.len() {
+                1 => format!("{source} has one frame"),
+                count => format!("the {count} frames of {source} were recorded within less than {REPLAY_MIN}"),
+            };
+            (
+                format!("{what}, so nothing says how often they come"),
+                "no time to play",
+                "record for longer, with the time of each frame, or write a stream with its `period`",
+            )
         }
         Ok(recording) => match several(&recording) {
             Some(channels) => (
@@ -108,11 +117,7 @@ pub(super) fn check(plan: &Plan, segment: SegmentId, context: &mut Context<'_>) 
     }
 }
 
-fn parts(mut recording: CanRecording) -> TrafficParts {
-    // After its last frame comes its usual gap.
-    let last = recording.frames.last().map_or(Duration::ZERO, |(at, _)| *at);
-    let gap = last / (recording.frames.len().saturating_sub(1)).max(1) as i64;
-    recording.length = (last + gap).max(Duration::from_ms(1));
+fn parts(recording: CanRecording) -> TrafficParts {
     let longest = recording.frames.iter().map(|(_, frame)| frame.data().len() as u32).max().unwrap_or(0);
     TrafficParts {
         frame_len: longest,

@@ -12,8 +12,8 @@ use chronoseal_wire::ethernet::HEADER_LEN;
 use chronoseal_wire::ipv4::{self, Address, Cut, PROTOCOL_UDP, Packet};
 use chronoseal_wire::udp;
 
-use crate::kinds::{Context, TrafficParts, TrafficRequest};
-use crate::limits::{BENCH_HEADER_LEN, DURATION_MAX, SAMPLES_MAX};
+use crate::kinds::{Context, TrafficParts, TrafficRequest, replay_length};
+use crate::limits::{BENCH_HEADER_LEN, DURATION_MAX, REPLAY_MIN, SAMPLES_MAX};
 use crate::problem::Code;
 use crate::shape::shortened;
 
@@ -116,10 +116,19 @@ fn messages(request: &TrafficRequest<'_>, segment: &LinkSegment) -> Result<Recor
         };
         messages.push((at, data.to_vec()));
     }
-    // After its last message comes its usual gap.
-    let last = messages.last().map_or(Duration::ZERO, |(at, _)| *at);
-    let gap = last / (messages.len().saturating_sub(1)).max(1) as i64;
-    Ok(RecordedMessages { length: (last + gap).max(Duration::from_ms(1)), messages })
+    let count = messages.len();
+    match replay_length(messages.last().map(|(at, _)| *at), count) {
+        Some(length) => Ok(RecordedMessages { length, messages }),
+        None => {
+            let what = if count > 1 {
+                format!("the {count} datagrams of {flow} were recorded within less than {REPLAY_MIN}")
+            } else {
+                format!("there is one datagram of {flow}")
+            };
+            let help = "record for longer, with the time of each packet, or write a stream with its `period`";
+            Err(unfit(format!("{what}, so nothing says how often they come"), help))
+        }
+    }
 }
 
 /// Every flow of UDP over IPv4 in a capture, with its datagrams in time.
