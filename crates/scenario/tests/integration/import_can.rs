@@ -109,6 +109,8 @@ fn a_damaged_log_is_used_up_to_the_damage_and_says_so() {
     let log = small();
     let text = imported("car.log", &log.as_bytes()[..log.len() - 2]);
     assert!(text.contains("damaged behind these frames") && text.contains("line 26"), "{text}");
+    let warned = warnings(&text).find(|warning| warning.contains("the recording is damaged behind these frames"));
+    assert!(warned.is_some(), "it says so on the terminal too: {text}");
     plan(&text);
     // A wrong line in the middle is no damage at the end.
     let problems = from_recording("car.log", log.replace("(1.040012) can0 123#", "(1.040012) can0 12#").as_bytes())

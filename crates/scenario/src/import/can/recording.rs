@@ -98,7 +98,7 @@ pub fn from_recording(source_name: &str, bytes: &[u8]) -> Result<String, Problem
         return Err(fail(message, "cut the recording, or take out what is no bus traffic"));
     }
     about.extend(recording.warnings.iter().map(remark));
-    about.extend(damage.map(|damage| format!("The recording is damaged behind these frames: {damage}.")));
+    about.extend(damage.map(|damage| format!("{WARNING}the recording is damaged behind these frames: {damage}.")));
     if is_several {
         about.push(format!(
             "{} channels have messages, and each is a segment of its own: nothing says what gateways carry.",
@@ -164,6 +164,7 @@ fn remark(warning: &Warning) -> String {
             "{WARNING}{count} packets that are no CAN frames are not in the scenario, the first at {first}. For those of Ethernet \
              make a second scenario, of a file with nothing else: `tshark -r FILE -Y eth -w ethernet.pcapng`."
         ),
+        lost @ (Warning::Damaged { .. } | Warning::TooLate { .. }) => format!("{WARNING}{lost}."),
         other => format!("{other}."),
     }
 }

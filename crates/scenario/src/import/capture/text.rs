@@ -33,7 +33,7 @@ pub(super) fn write(source_name: &str, seen: &Observation, networks: &[&Network]
         ));
     }
     if let Some(damage) = &seen.damage {
-        text += &comment(&format!("The capture is damaged behind these frames: {damage}."));
+        text += &warning_line(&format!("the capture is damaged behind these frames: {damage}"));
     }
     text += &warnings.iter().map(|warning| warning_line(warning)).collect::<String>();
     for (station, name) in networks.iter().flat_map(|network| &network.nodes) {
