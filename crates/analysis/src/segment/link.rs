@@ -79,15 +79,16 @@ impl SegmentBounds for LinkBounds {
             let queue = match queue(view, from, arrivals) {
                 Ok(_) | Err(Why::ShortQueue { .. }) if connects => Err(Why::Connection),
                 Ok(_) | Err(Why::ShortQueue { .. }) if has_program => Err(Why::Program),
-                Ok(_) | Err(Why::ShortQueue { .. }) if replays => Err(Why::Recording),
+                Ok(_) | Err(Why::ShortQueue { .. }) if replays => Err(Why::BesideRecording),
                 _ if is_triggered && is_over => Err(Why::Overload(Overload::Load { load_ppm: over[0].share.ppm() })),
                 _ if is_triggered => Err(Why::Triggered),
                 queue => queue,
             };
-            for (id, _, hop, facet) in sent_by(view, from) {
+            for (id, stream, hop, facet) in sent_by(view, from) {
                 let driver = plan.nodes[from.index()].driver;
                 // That more is sent than fits is certain, whatever else the link does.
                 let own = match queue {
+                    Err(Why::BesideRecording) if stream.recorded().is_some() => Err(Why::Recording),
                     Ok(_) | Err(Why::Program) if facet.over.is_some() => Err(Why::Middleware),
                     queue => queue,
                 };

@@ -249,6 +249,11 @@ pub enum Why {
     /// A recording is traffic that others meet, and has no period of its own.
     #[error("a replayed recording has no period of its own")]
     Recording,
+    /// A recording is sent from the same queue.
+    #[error(
+        "not bounded: its sender replays a recording beside it, and nothing bounds how much of that comes at once; a run gives percentiles"
+    )]
+    BesideRecording,
     /// Nothing bounds when a frame of this stream or of one that goes before it comes.
     #[error("nothing bounds when it, or what goes before it, comes there")]
     ArrivalUnbounded,

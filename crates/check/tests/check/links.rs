@@ -1,8 +1,10 @@
 //! Lossy links: what holds, what nobody can promise, and what certainly does not hold.
 
 use chronoseal_report::Block;
+use chronoseal_scenario::{FileError, Files};
+use chronoseal_wire::{ipv4, udp};
 
-use crate::{changed, checked, verdict};
+use crate::{changed, checked, verdict, verdicts_with};
 
 const LINK: &str = r#"
 schema_version = 2
@@ -152,4 +154,37 @@ fn a_station_that_has_to_answer_more_than_fits_is_broken() {
     assert_eq!(word, "broken", "{said}");
     let lossy = changed(&text, "rate =", "loss = { independent = \"1%\" }\nrate =");
     assert_eq!(verdict(&format!("{lossy}\n{echo}")).0.replace(' ', "-"), "not-proven");
+}
+
+/// Two datagrams, 10 ms apart.
+struct Lidar;
+
+impl Files for Lidar {
+    fn read(&self, _: &str) -> Result<Vec<u8>, FileError> {
+        let mut frame = vec![0; 142];
+        frame[12..14].copy_from_slice(&[8, 0]);
+        frame[42..].fill(7);
+        udp::emit(&mut frame[34..]);
+        let ends = ([10, 0, 0, 1], [10, 0, 0, 2]);
+        let header =
+            ipv4::Header { source: ends.0, destination: ends.1, identification: 1, protocol: ipv4::PROTOCOL_UDP };
+        header.emit((0, 108), false, &mut frame[14..]);
+        let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let packet = |at_us: u32| [words(&[0, at_us, 142, 142]), frame.clone()].concat();
+        Ok([words(&[0xa1b2_c3d4, 4 << 16 | 2, 0, 0, 65_535, 1]), packet(0), packet(10_000)].concat())
+    }
+}
+
+#[test]
+fn a_stream_beside_a_recording_is_called_what_it_is() {
+    let recording =
+        "[[recordings]]\nname = \"lidar\"\ntraffic = { file = \"lidar.pcap\" }\nfrom = \"robot\"\nto = [\"station\"]\n";
+    let judged = verdicts_with(&format!("{LINK}{recording}"), &Lidar);
+    let of = |name: &str| judged.iter().find(|row| row[0] == name).unwrap_or_else(|| panic!("{name}: {judged:?}"));
+    let [_, kind, word, why] = of("laser");
+    assert_eq!((kind.as_str(), word.as_str()), ("stream", "not-proven"), "{why}");
+    assert!(why.contains("its sender replays a recording beside it"), "{why}");
+    let [_, kind, word, why] = of("lidar");
+    assert_eq!((kind.as_str(), word.as_str()), ("recording", "not-checked"), "{why}");
+    assert!(why.contains("has no period of its own"), "{why}");
 }

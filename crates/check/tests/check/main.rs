@@ -10,11 +10,15 @@ mod witnesses;
 mod words;
 
 use chronoseal_check::{Checked, Refused, Tried, check};
-use chronoseal_scenario::{NoFiles, Scenario};
+use chronoseal_scenario::{Files, NoFiles, Scenario};
 use serde_json::Value;
 
 fn load(text: &str) -> Scenario {
-    Scenario::load("test.toml", text.as_bytes(), &[], &NoFiles)
+    load_with(text, &NoFiles)
+}
+
+fn load_with(text: &str, files: &dyn Files) -> Scenario {
+    Scenario::load("test.toml", text.as_bytes(), &[], files)
         .unwrap_or_else(|problems| panic!("{}\n{text}", problems.render()))
 }
 
@@ -25,7 +29,11 @@ fn changed(text: &str, from: &str, to: &str) -> String {
 }
 
 fn checked(text: &str) -> Checked {
-    let scenario = load(text);
+    checked_with(text, &NoFiles)
+}
+
+fn checked_with(text: &str, files: &dyn Files) -> Checked {
+    let scenario = load_with(text, files);
     let applied = |name: &str| match scenario.protected(name) {
         Ok((plan, kept)) => Ok(Tried { plan, kept }),
         Err(problems) => Err(Refused(problems.first())),
@@ -41,4 +49,11 @@ fn json(text: &str) -> Value {
 fn verdict(text: &str) -> (&'static str, String) {
     let checked = checked(text);
     (checked.word.name(), checked.document.verdict.text)
+}
+
+/// Of each stream at each receiver: its name, what it is, the word, and why.
+fn verdicts_with(text: &str, files: &dyn Files) -> Vec<[String; 4]> {
+    let json: Value = serde_json::from_str(&checked_with(text, files).json).unwrap();
+    let row = |row: &Value| ["stream", "kind", "word", "why"].map(|key| row[key].as_str().unwrap_or("").to_owned());
+    json["judged"].as_array().unwrap().iter().map(row).collect()
 }
