@@ -354,6 +354,12 @@ pub trait Describe: Send + Sync {
         false
     }
 
+    /// What a frame of so many bytes takes at the rate of its sender, if the segment delays it behind that, as a lossy link does.
+    fn sending_time_before_delay(&self, frame_len: u64) -> Option<Duration> {
+        let _ = frame_len;
+        None
+    }
+
     /// True if a node is one of those that a stream is for; others that hear it say nothing of it in rows.
     fn is_for(&self, stream: StreamId, node: NodeId) -> bool {
         let _ = (stream, node);

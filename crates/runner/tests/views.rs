@@ -408,3 +408,29 @@ fn a_window_shows_what_lies_in_it_and_nothing_else() {
     assert!(part.slices.iter().all(|slice| in_window(slice.from, slice.to)));
     assert!(part.slices.len() < whole.slices.len() / 4);
 }
+
+/// Two messages of two packets each leave a station at once, at 10 Mbit/s, over a link with a delay of 5 ms.
+#[test]
+fn what_a_link_delays_waits_in_no_queue() {
+    let stream = |name: &str| {
+        format!("[[streams]]\nname = \"{name}\"\nfrom = \"robot\"\nto = [\"station\"]\nperiod = \"20ms\"\noffset = \"1ms\"\nlength = \"2kB\"\n")
+    };
+    let text = format!(
+        "schema_version = 2\nname = \"air\"\nduration = \"50ms\"\n[segments.air.link]\nrate = \"10Mbit/s\"\ndelay = {{ constant = \"5ms\" }}\n\
+         [[nodes]]\nname = \"robot\"\n[[nodes]]\nname = \"station\"\n{}{}",
+        stream("first"),
+        stream("second")
+    );
+    let (_, run) = run(&text);
+    adds_up("air", &run);
+    let parts = |stream: u16| {
+        let one = run.summary.divided.iter().find(|one| one.stream == stream).expect("it is divided");
+        let ns = |kind| one.of_kind(kind).0 / 1_000;
+        [PartKind::Queueing, PartKind::EarlierFrames, PartKind::Transmission, PartKind::Delay].map(ns)
+    };
+    // 1514 + 562 bytes of frames, with 24 bytes each of preamble, checksum and gap.
+    let (full, rest) = (1_538 * 800, 586 * 800);
+    assert_eq!(parts(0), [0, full, rest, 5_000_000]);
+    // The second one waits for both packets of the first, and for its own.
+    assert_eq!(parts(1), [0, full + rest + full, rest, 5_000_000]);
+}

@@ -1,6 +1,7 @@
 //! What a packet on a lossy link is.
 
-use chronoseal_core::{MessagePart, NodeId, SimTime, StreamId};
+use chronoseal_core::{Duration, MessagePart, NodeId, SimTime, StreamId};
+use chronoseal_media::link::LinkLaws;
 use chronoseal_plan::Link;
 use chronoseal_wire::ipv4::{Address, PROTOCOL_UDP, Packet};
 use chronoseal_wire::part_header::PartHeader;
@@ -15,12 +16,14 @@ pub(super) struct Describer {
     known: Vec<(Address, StreamId, NodeId)>,
     /// Packets may come twice, and one of the two altered.
     doubles: bool,
+    laws: LinkLaws,
 }
 
 impl Describer {
     pub(super) fn new(view: Link<'_>) -> Self {
         let known = view.streams().map(|(id, _, hop, _)| (virtual_link::stream_ip(id), id, hop.from));
-        Self { known: known.collect(), doubles: view.segment.laws.duplicate > 0.0 }
+        let laws = &view.segment.laws;
+        Self { known: known.collect(), doubles: laws.duplicate > 0.0, laws: laws.clone() }
     }
 
     fn known(&self, packet: &Packet<'_>) -> Option<(StreamId, NodeId)> {
@@ -69,6 +72,10 @@ impl Describe for Describer {
 
     fn overtakes(&self) -> bool {
         true
+    }
+
+    fn sending_time_before_delay(&self, frame_len: u64) -> Option<Duration> {
+        Some(self.laws.sending_time(frame_len))
     }
 
     fn describe(&self, bytes: &[u8], sent_at: SimTime) -> Description {

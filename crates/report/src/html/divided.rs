@@ -7,7 +7,7 @@ use super::table::one_table;
 use crate::document::{Divided, DividedRow, Mark, Of, short_number};
 
 /// Colours; the style has one class for each.
-pub(super) const COLOURS: usize = 12;
+pub(super) const COLOURS: usize = 13;
 /// A piece this wide has room for one digit `[percent]`.
 const NUMBERED_MIN: f64 = 2.6;
 /// Height of the lane of a bar and of the room above the first `[pixel]`.

@@ -63,11 +63,13 @@ pub enum PartKind {
     Gateway,
     /// The earlier frames of its message are sent.
     EarlierFrames,
+    /// A lossy link delays it.
+    Delay,
 }
 
 impl PartKind {
     /// Every kind, in the order legends show them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Slot,
         Self::Sender,
         Self::Processor,
@@ -80,6 +82,7 @@ impl PartKind {
         Self::Switching,
         Self::HostInterface,
         Self::Gateway,
+        Self::Delay,
     ];
 
     /// As shown to people.
@@ -97,6 +100,7 @@ impl PartKind {
             Self::Switching => "switching",
             Self::HostInterface => "host interface",
             Self::Gateway => "gateway",
+            Self::Delay => "delay of the link",
         }
     }
 }

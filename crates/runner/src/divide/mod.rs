@@ -67,6 +67,8 @@ type Accepted = VecDeque<(SimTime, u64)>;
 struct Got {
     /// First bit on the last wire or the shared medium.
     departed_at: Option<SimTime>,
+    /// On a segment that delays frames: from when to when its sender's rate had it.
+    sent: Option<(SimTime, SimTime)>,
     /// Last bit in.
     received_at: SimTime,
     /// Out of the host interface, if there is one.
@@ -324,7 +326,10 @@ impl Observer for Divider {
             (taken, handed_at, taken_at) if taken == serial => (handed_at, taken_at),
             _ => (None, received_at),
         };
-        let got = Got { departed_at: frame.departed_at, received_at, handed_at, taken_at };
+        let describer = &self.describers[usize::from(frame.label.segment)];
+        let sending = describer.sending_time_before_delay(frame.bytes.len() as u64);
+        let sent = sending.zip(frame.label.arrived_at).map(|(sending, left_at)| (left_at - sending, left_at));
+        let got = Got { departed_at: frame.departed_at, sent, received_at, handed_at, taken_at };
         if let Some(frame) = self.followed(serial) {
             frame.take(node, got);
         }

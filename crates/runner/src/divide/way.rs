@@ -113,6 +113,12 @@ impl Divider {
         let Some((first, _)) = passes.first() else {
             // A medium that all share: the frame waits for it, then it is on it.
             let waits = if sent.continues { PartKind::EarlierFrames } else { PartKind::Queueing };
+            if let Some((began_at, left_at)) = got.sent {
+                steps.until(began_at, waits, from);
+                steps.until(left_at, PartKind::Transmission, from);
+                steps.until(got.received_at, PartKind::Delay, self.between(sent.from, to));
+                return Some(());
+            }
             steps.until(got.departed_at.unwrap_or(sent.sent_at), waits, from);
             steps.until(got.received_at, PartKind::Transmission, from);
             return Some(());
