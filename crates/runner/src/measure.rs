@@ -260,7 +260,7 @@ pub fn measure(
     let (outcome, lost) = match chronoseal_testbed::run(&config, &mut topology, &traffic, stop) {
         Ok(outcome) => (outcome, None),
         // What the others wrote down is worth keeping.
-        Err(LiveError::AgentLost { node, reason, partial }) => (*partial, Some((node, reason))),
+        Err(LiveError::AgentLost { node, reason, partial, .. }) => (*partial, Some((node, reason))),
         Err(error) => return Err(error.into()),
     };
 
@@ -478,6 +478,7 @@ pub(crate) fn agents(
             let clock = plan.nodes.get(id.index()).map(|node| node.clock);
             let (offset, drift) = clock.map_or((Duration::ZERO, Ppm(0)), |clock| (clock.offset, clock.drift));
             AgentConfig {
+                name: plan.node_name(id),
                 home: match prepared.live_home(id) {
                     LiveHome::Own => Home::Own,
                     LiveHome::Aside => Home::Aside,

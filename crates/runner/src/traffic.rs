@@ -23,6 +23,8 @@ pub(crate) struct PlanTraffic {
     waits: Waits,
     ways: Ways,
     first_own: NodeId,
+    /// By stream.
+    names: Vec<String>,
     /// By segment.
     strangers: Mutex<Vec<Strangers>>,
 }
@@ -38,6 +40,7 @@ impl PlanTraffic {
             waits: Waits::of(plan),
             ways: Ways::of(prepared),
             first_own: NodeId(plan.node_ids().count() as u16),
+            names: plan.streams.iter().map(|stream| stream.name.clone()).collect(),
             strangers: Mutex::new(vec![Strangers::default(); plan.segments.len()]),
         }
     }
@@ -90,6 +93,10 @@ impl Traffic for PlanTraffic {
             is_container: self.ways.is_container(described.stream),
             has_when_checked: described.is_received_when_checked,
         }
+    }
+
+    fn stream_name(&self, stream: StreamId) -> String {
+        self.names.get(stream.index()).cloned().unwrap_or_else(|| format!("stream {}", stream.0))
     }
 
     fn missing(&self, event: &EventRow) -> Option<FrameRow> {

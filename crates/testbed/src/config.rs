@@ -43,6 +43,8 @@ pub struct LiveConfig {
 pub struct AgentConfig {
     /// Its number in the plan.
     pub node: NodeId,
+    /// What people call it.
+    pub name: String,
     /// In which process.
     pub home: Home,
     /// What each of its ports is, from port 0 on: 1 to 16 of them, of different kinds if need be.
@@ -209,7 +211,7 @@ impl LiveConfig {
         }
         for (index, agent) in self.agents.iter().enumerate() {
             if self.agents[..index].iter().any(|other| other.node == agent.node) {
-                return wrong(format!("node {} is there twice", agent.node.0));
+                return wrong(format!("{} is there twice", agent.name));
             }
             self.check_ports(agent)?;
         }
@@ -233,26 +235,26 @@ impl LiveConfig {
 
     fn check_ports(&self, agent: &AgentConfig) -> Result<(), LiveError> {
         let wrong = |text: String| Err(LiveError::Configuration(text));
-        let (node, ports) = (agent.node.0, agent.ports.len());
+        let (name, ports) = (&agent.name, agent.ports.len());
         if !(1..=PORTS_MAX).contains(&ports) {
-            return wrong(format!("node {node} has {ports} ports; 1 to {PORTS_MAX} can be run live"));
+            return wrong(format!("{name} has {ports} ports; 1 to {PORTS_MAX} can be run live"));
         }
         let has_network = agent.ports.iter().any(|link| matches!(link, PortLink::Socket(_)));
         if agent.program.is_some() && !(has_network && agent.home == Home::Own) {
-            return wrong(format!("node {node} has a program, and no network and process of its own for it"));
+            return wrong(format!("{name} has a program, and no network and process of its own for it"));
         }
         if agent.ports.iter().any(|link| matches!(link, PortLink::Host(_))) {
-            return wrong(format!("node {node} speaks to other hosts, and this run is of one host"));
+            return wrong(format!("{name} speaks to other hosts, and this run is of one host"));
         }
         for (port, link) in agent.ports.iter().enumerate() {
             if !link.is_wire() && agent.ports[..port].contains(link) {
-                return wrong(format!("two ports of node {node} are the same interface"));
+                return wrong(format!("two ports of {name} are the same interface"));
             }
             if let PortLink::CanInterface(interface) = link
                 && self.listeners(interface).next().is_none()
             {
                 return wrong(format!(
-                    "port {port} of node {node} is the CAN interface `{interface}`, where nobody listens for the records"
+                    "port {port} of {name} is the CAN interface `{interface}`, where nobody listens for the records"
                 ));
             }
         }
@@ -270,6 +272,7 @@ impl AgentConfig {
     pub fn new(node: NodeId) -> Self {
         Self {
             node,
+            name: format!("node {}", node.0),
             home: Home::Own,
             ports: vec![PortLink::Tap],
             program: None,

@@ -20,7 +20,7 @@ use crate::clock::{RunClock, SPIN, is_ready, readable};
 use crate::end::{End, Fate, Read};
 use crate::join::Line;
 use crate::log::hash_of;
-use crate::socket::{Piece, piece};
+use crate::socket::{Cut, Piece, cut_of, piece};
 use crate::traffic::{FrameDescription, Traffic};
 
 /// The thread looks at its stop flag at least this often.
@@ -56,6 +56,10 @@ pub(crate) struct Arrival {
     pub(crate) arrived_at: Option<SimTime>,
     /// The medium said that it has left its sender, whoever heard it.
     pub(crate) has_left: bool,
+    /// It was written to a wire.
+    pub(crate) is_out: bool,
+    /// Of a later packet of a datagram that a kernel cut: the arrival of the first one.
+    pub(crate) first: Option<usize>,
     pub(crate) len: u32,
     pub(crate) hash: u64,
     pub(crate) description: FrameDescription,
@@ -110,6 +114,8 @@ pub(crate) struct EmulatorLog {
     pub(crate) stalls: Vec<StallRow>,
     pub(crate) captures: Vec<Capture>,
     pub(crate) captured: Vec<u8>,
+    /// When it stopped.
+    pub(crate) ended_at: SimTime,
 }
 
 /// What the emulator is told.
@@ -136,6 +142,7 @@ pub(crate) fn run(
         incoming: vec![0; READ_LEN],
         outgoing: Vec::with_capacity(READ_LEN),
         timers: BinaryHeap::new(),
+        cut: vec![None; wires.len()],
         out: Vec::new(),
         log: EmulatorLog {
             arrivals: Vec::with_capacity(LOG_ROOM),
@@ -145,6 +152,7 @@ pub(crate) fn run(
         },
     };
     emulator.turns(stop);
+    emulator.log.ended_at = config.clock.now();
     emulator.log
 }
 
@@ -158,6 +166,8 @@ struct Emulator<'w> {
     /// The frame that is being written.
     outgoing: Vec<u8>,
     timers: BinaryHeap<Reverse<(SimTime, MediumTimer)>>,
+    /// By wire: the datagram that its kernel cut last, and the arrival of its first packet. It hands over all of them in one go.
+    cut: Vec<Option<(Cut, usize)>>,
     out: Vec<MediumOutput>,
     log: EmulatorLog,
 }
@@ -275,6 +285,8 @@ impl<'w> Emulator<'w> {
             read_at: now,
             arrived_at: None,
             has_left: false,
+            is_out: false,
+            first: None,
             len,
             hash,
             description,
@@ -288,14 +300,21 @@ impl<'w> Emulator<'w> {
         self.capture(Some(serial), now, wire, Direction::Arrival, bytes);
         let arrival = &mut self.log.arrivals[serial];
         arrival.description = self.config.traffic.describe(from, bytes, arrival.arrived_at.unwrap_or(now));
-        let piece = if self.wires[wire].end.has_messages() { piece(bytes) } else { Piece::Other };
+        let has_messages = self.wires[wire].end.has_messages();
+        let piece = if has_messages { piece(bytes) } else { Piece::Other };
+        let cut = if has_messages { cut_of(bytes) } else { None };
         arrival.hash = match piece {
             Piece::First { identity, .. } => {
                 // A message is one row, and this frame stands for it.
                 arrival.description.part = MessagePart::Whole;
+                self.cut[wire] = cut.map(|cut| (cut, serial));
                 identity
             }
-            Piece::Rest | Piece::Other => hash_of(bytes),
+            Piece::Rest => {
+                arrival.first = self.cut[wire].filter(|(last, _)| Some(*last) == cut).map(|(_, first)| first);
+                hash_of(bytes)
+            }
+            Piece::Other => hash_of(bytes),
         };
     }
 
@@ -359,6 +378,9 @@ impl<'w> Emulator<'w> {
             add_transparent_clock(bytes, error.max(Duration::ZERO));
         }
         let accepted = self.wires[wire].end.write(bytes);
+        if let Some(arrival) = serial_of(&label).and_then(|serial| self.log.arrivals.get_mut(serial)) {
+            arrival.is_out = true;
+        }
         if self.wires[wire].end.leads_out() {
             self.log.releases.push(ReleaseRow { planned, error });
         }

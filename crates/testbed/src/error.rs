@@ -73,10 +73,12 @@ pub enum LiveError {
         reason: String,
     },
     /// What is to secure connections cannot be made.
-    #[error("cannot secure the connections of node {}: {reason}", node.0)]
+    #[error("cannot secure the connections of {name}: {reason}")]
     TransportRefused {
         /// Whose.
         node: NodeId,
+        /// What people call it.
+        name: String,
         /// As its program put it.
         reason: String,
     },
@@ -95,18 +97,22 @@ pub enum LiveError {
     #[error("no such CAN bus can be: {0}")]
     CanBus(#[from] chronoseal_media::can::CanBusError),
     /// A node cannot be built from the scenario.
-    #[error("node {} cannot be built: {reason}", node.0)]
+    #[error("{name} cannot be built: {reason}")]
     Node {
         /// Which node.
         node: NodeId,
+        /// What people call it.
+        name: String,
         /// As its factory put it.
         reason: String,
     },
     /// An agent ended during the run. What was recorded until then is kept.
-    #[error("the process of node {} ended during the run: {reason}", node.0)]
+    #[error("the process of {name} ended during the run: {reason}")]
     AgentLost {
         /// Which node.
         node: NodeId,
+        /// What people call it.
+        name: String,
         /// How.
         reason: String,
         /// Everything the others and the emulator recorded.
@@ -128,16 +134,16 @@ impl LiveError {
         )
     }
 
-    pub(crate) fn of_step(node: NodeId, step: Step, reason: String) -> Self {
+    pub(crate) fn of_step((node, name): (NodeId, String), step: Step, reason: String) -> Self {
         match step {
             Step::CanInterface(interface) => Self::CanRefused { interface, reason },
-            Step::Transport => Self::TransportRefused { node, reason },
+            Step::Transport => Self::TransportRefused { node, name, reason },
             Step::Address(address) => Self::AddressRefused { address, reason },
             Step::Namespace => Self::NamespaceRefused { reason },
             Step::Tap => Self::TapRefused { reason },
             Step::Veth => Self::VethRefused { reason },
             Step::Interface => Self::InterfaceRefused { reason },
-            Step::Node | Step::Run => Self::Node { node, reason },
+            Step::Node | Step::Run => Self::Node { node, name, reason },
         }
     }
 }

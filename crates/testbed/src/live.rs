@@ -197,12 +197,12 @@ pub fn run(
         state,
     };
     let outcome = outcome_of(config, &wires, emulated, stalls, &logs, traffic, host, interrupted);
-    match agents.iter().find_map(|agent| Some((agent.first(), agent.lost.clone()?))) {
+    match agents.iter().find_map(|agent| Some((agent.first(), agent.name(), agent.lost.clone()?))) {
         None => Ok(outcome),
-        Some((node, reason)) => {
+        Some((node, name, reason)) => {
             let mut partial = Box::new(outcome);
             partial.rows.interrupted = true;
-            Err(LiveError::AgentLost { node, reason, partial })
+            Err(LiveError::AgentLost { node, name, reason, partial })
         }
     }
 }

@@ -90,17 +90,18 @@ impl AgentProcess {
         self.members.first().map_or(NodeId(0), |member| member.node)
     }
 
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
+        let first = self.members.first().map_or("no node", |member| &member.name);
         match self.members.len() {
-            0 | 1 => format!("node {}", self.first().0),
-            count => format!("node {} and {} others", self.first().0, count - 1),
+            0 | 1 => first.to_owned(),
+            count => format!("{first} and {} others", count - 1),
         }
     }
 
     pub(crate) fn await_facts(&mut self) -> Result<AgentFacts, LiveError> {
         match message::receive(&self.socket) {
             Ok(FromAgent::Ready(facts)) => Ok(facts),
-            Ok(FromAgent::Failed { step, reason }) => Err(LiveError::of_step(self.first(), step, reason)),
+            Ok(FromAgent::Failed { step, reason }) => Err(LiveError::of_step((self.first(), self.name()), step, reason)),
             Ok(FromAgent::Logs(_) | FromAgent::Enrolled(_)) => {
                 Err(LiveError::Start(std::io::Error::other("the agent answered out of turn")))
             }
@@ -205,7 +206,7 @@ pub(crate) fn enrol(config: &LiveConfig) -> Result<Enrolled, LiveError> {
     process.tell(&ToAgent::Enrol(addresses.clone()));
     match message::receive(&process.socket) {
         Ok(FromAgent::Enrolled(made)) if made.len() == addresses.len() => Ok(addresses.into_iter().zip(made).collect()),
-        Ok(FromAgent::Failed { step, reason }) => Err(LiveError::of_step(first.node, step, reason)),
+        Ok(FromAgent::Failed { step, reason }) => Err(LiveError::of_step((first.node, first.name.clone()), step, reason)),
         Ok(_) => Err(LiveError::Start(std::io::Error::other("the agent answered out of turn"))),
         Err(error) => Err(LiveError::Start(std::io::Error::other(format!("no agent made credentials ({error})")))),
     }

@@ -278,6 +278,15 @@ pub(crate) fn piece(frame: &[u8]) -> Piece {
     })
 }
 
+/// Which datagram of a kernel a packet is a part of: to whom, and its identification.
+pub(crate) type Cut = (ipv4::Address, u16);
+
+/// The datagram that a packet is a part of, if it is not the whole of one.
+pub(crate) fn cut_of(frame: &[u8]) -> Option<Cut> {
+    let packet = packet(frame).filter(|packet| !packet.is_whole())?;
+    Some((packet.destination, packet.identification))
+}
+
 /// By what a message is known to all who see a piece of it.
 fn identity(group: ipv4::Address, stream: StreamId, sequence: u32) -> u64 {
     let mut identity = [0; 4 + TestBedHeader::LEN];

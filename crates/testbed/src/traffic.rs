@@ -31,6 +31,11 @@ pub trait Traffic: Sync {
         true
     }
 
+    /// What people call a stream.
+    fn stream_name(&self, stream: StreamId) -> String {
+        format!("stream {}", stream.0)
+    }
+
     /// The row of a frame that an event of kind `Missing` says never came. `None`: no row.
     fn missing(&self, _event: &EventRow) -> Option<FrameRow> {
         None

@@ -463,7 +463,7 @@ fn a_killed_agent_is_an_error_with_partial_rows() {
         run(&config, &mut Patch::pair(Duration::from_us(100)), &Plain, &AtomicBool::new(false))
     });
     assert!(began.elapsed().as_secs() < 10);
-    let Err(LiveError::AgentLost { node, reason, partial }) = result else { panic!("{result:?}") };
+    let Err(LiveError::AgentLost { node, reason, partial, .. }) = result else { panic!("{result:?}") };
     assert_eq!(node, NodeId(1));
     assert!(reason.contains("signal"), "{reason}");
     assert!(partial.rows.interrupted);
@@ -511,7 +511,7 @@ fn refuses_what_cannot_be_run() {
     assert!(matches!(&instant, LiveError::Configuration(_)), "{instant}");
     let unbuildable = attempt(|config| config.node_config = b"unbuildable".to_vec());
     assert!(
-        matches!(&unbuildable, LiveError::Node { node: NodeId(0), reason } if reason == "this node cannot be"),
+        matches!(&unbuildable, LiveError::Node { node: NodeId(0), reason, .. } if reason == "this node cannot be"),
         "{unbuildable}"
     );
     let nowhere = attempt(|config| {

@@ -47,6 +47,7 @@ pub(crate) fn run_all() {
     losses_are_those_of_the_simulator();
     a_message_that_comes_twice_is_delivered_once();
     a_message_in_many_datagrams_is_lost_where_the_simulator_loses_it();
+    a_kernel_waits_for_what_is_late_beside_what_is_lost();
     nothing_is_lost_on_a_connection_over_a_link_that_loses();
     a_station_that_was_stopped_is_seen_to_have_been();
     a_program_without_tls_refuses_a_stream_over_it();
@@ -115,6 +116,21 @@ air = { reassembly_timeout = \"60ms\" }
     let count = |wanted: Outcome| images.clone().filter(|(_, outcome)| **outcome == wanted).count();
     // Of 35 images 0.997^137 = 66 % come whole in the long run; of the others each is counted once.
     assert_eq!((count(Outcome::Delivered), count(Outcome::Discarded(DiscardReason::LostOnLink))), (23, 12));
+}
+
+/// Messages of 41 packets every 5 ms, of which a third are lost: what waits for lost packets, and what is overtaken by more than 64 others, would
+/// make a kernel that nobody has told give up most of the rest.
+fn a_kernel_waits_for_what_is_late_beside_what_is_lost() {
+    let text = SCENARIO
+        .replace("LAWS", "delay = { normal = { mean = \"13ms\", deviation = \"22ms\" } }\nloss = { independent = \"1%\" }")
+        .replacen("period = \"20ms\"", "period = \"5ms\"", 1)
+        .replace("9kB", "60kB");
+    let rows = |engine| Some(engines::run(engine, &load(&text, &NoFiles))?.rows);
+    let simulated = rows(Engine::Sim).expect("simulated");
+    let Some(live) = rows(Engine::Live) else { return };
+    let early = |rows: &RunRows| ends(rows).into_iter().filter(|((stream, _), _)| *stream == StreamId(0)).collect();
+    let (simulated, live): (BTreeMap<_, _>, BTreeMap<_, _>) = (early(&simulated), early(&live));
+    assert_eq!(simulated, live);
 }
 
 /// An image to two receivers, each over a connection, and datagrams of the same sender beside it.

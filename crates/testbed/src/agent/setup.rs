@@ -68,6 +68,8 @@ pub(super) fn make(
         // Where /proc/sys cannot be written, the interfaces without multicast keep IPv6 almost silent; what still comes
         // is counted as foreign.
         let _ = sys::quiet_ipv6();
+        // Nor can the kernel be told then to wait for fragments as a scenario does; what it gives up is counted.
+        let _ = sys::keep_fragments();
     }
     for ((opened, (name, link)), channels) in opened.iter_mut().zip(&all).zip(&mut channels) {
         let made = match link {

@@ -11,6 +11,7 @@ use crate::connection::ConnectionEnd;
 use crate::connection::channel::Transport;
 use crate::host_link::DatagramEnd;
 use crate::log::{AgentLog, ConnectedSent};
+use crate::traffic::Traffic;
 
 /// Who gets a stream.
 #[derive(Default)]
@@ -30,6 +31,7 @@ pub(super) fn rows(
     agents: &[AgentConfig],
     logs: &[Option<AgentLog>],
     stalls: &Stays,
+    traffic: &dyn Traffic,
 ) -> (Vec<FrameRow>, Vec<OnWayRow>, Vec<String>) {
     let known = senders(agents, logs);
     let mut came: BTreeMap<Key, Vec<(SimTime, EventKind)>> = BTreeMap::new();
@@ -80,8 +82,8 @@ pub(super) fn rows(
         let bad = log.as_ref().map_or(0, |log| log.bad_records);
         if bad > 0 {
             warnings.push(format!(
-                "the program of node {} wrote {bad} bytes that are no record of its streams",
-                agent.node.0
+                "the program of {} wrote {bad} bytes that are no record of its streams",
+                agent.name
             ));
         }
     }
@@ -103,9 +105,16 @@ pub(super) fn rows(
         rows.extend(ends.iter().map(|(when, kind)| forged(*stream, *sequence, *at, *when, *kind)));
     }
     warnings.extend(strange.iter().map(|((stream, at), count)| {
-        format!("node {} got {count} messages of stream {} that nobody wrote down as sent", at.0, stream.0)
+        let (who, what) = (name_of(agents, *at), traffic.stream_name(*stream));
+        format!("{who} got {count} messages of {what} that nobody wrote down as sent")
     }));
     (rows, on_way, warnings)
+}
+
+/// What people call a node.
+fn name_of(agents: &[AgentConfig], node: NodeId) -> String {
+    let agent = agents.iter().find(|agent| agent.node == node);
+    agent.map_or_else(|| format!("node {}", node.0), |agent| agent.name.clone())
 }
 
 /// What was written down as sent, and by whom.
@@ -198,6 +207,7 @@ fn open(sender: NodeId, at: NodeId, sent: &ConnectedSent) -> FrameRow {
 mod tests {
     use chronoseal_core::Event;
 
+    use super::super::tests::Nothing;
     use super::*;
     use crate::host_link::HostLink;
     use crate::log::EventRecord;
@@ -248,7 +258,7 @@ mod tests {
         ];
         let ends = [end(0, true, is_datagram, log(&sent, &[])), end(1, false, is_datagram, log(&[], &came))];
         let (agents, logs): (Vec<_>, Vec<_>) = ends.into_iter().unzip();
-        let (rows, on_way, warnings) = rows(&agents, &logs, &Stays::default());
+        let (rows, on_way, warnings) = rows(&agents, &logs, &Stays::default(), &Nothing);
         let told = rows.iter().map(|row| (row.sequence, row.outcome)).collect();
         (told, on_way.len(), warnings)
     }
@@ -283,7 +293,7 @@ mod tests {
         let came = [(0, EventKind::Delivered)];
         let ends = [end(0, true, false, log(&sent, &[])), end(1, false, false, log(&[], &came))];
         let (agents, logs): (Vec<_>, Vec<_>) = ends.into_iter().unzip();
-        let (_, on_way, _) = rows(&agents, &logs, &Stays::default());
+        let (_, on_way, _) = rows(&agents, &logs, &Stays::default(), &Nothing);
         assert_eq!(on_way.iter().map(|row| row.sequence).collect::<Vec<_>>(), [Some(1), Some(2)]);
     }
 
@@ -291,7 +301,7 @@ mod tests {
     fn what_a_lost_sender_sent_is_no_forgery() {
         let (agent, _) = end(0, true, true, AgentLog::default());
         let (receiver, log) = end(1, false, true, log(&[], &[(0, EventKind::Delivered)]));
-        let (rows, _, warnings) = rows(&[agent, receiver], &[None, log], &Stays::default());
+        let (rows, _, warnings) = rows(&[agent, receiver], &[None, log], &Stays::default(), &Nothing);
         assert!(rows.is_empty() && warnings.is_empty(), "{rows:?} {warnings:?}");
     }
 }

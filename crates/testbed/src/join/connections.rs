@@ -5,6 +5,7 @@ use chronoseal_core::{Duration, NodeId, SimTime, StreamId};
 use crate::config::{AgentConfig, PortLink};
 use crate::connection::channel::Transport;
 use crate::log::{AgentLog, ConnectionRecord};
+use crate::traffic::Traffic;
 
 /// What became of a connection that carries a stream to one of its receivers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,13 +48,20 @@ pub(crate) fn facts(agents: &[AgentConfig], logs: &[Option<AgentLog>]) -> Vec<Co
 }
 
 /// The ends that broke before their run was over, in words.
-pub(super) fn broken(agent: &AgentConfig, log: &AgentLog) -> impl Iterator<Item = String> {
+pub(super) fn broken(
+    agent: &AgentConfig,
+    agents: &[AgentConfig],
+    log: &AgentLog,
+    traffic: &dyn Traffic,
+) -> impl Iterator<Item = String> {
     let words = |record: &ConnectionRecord| {
         let (at_ps, why) = record.broken.as_ref()?;
+        let peer = agents.iter().find(|other| addresses(other).any(|address| address == record.config.peer));
         let [a, b, c, d] = record.config.peer;
-        let (node, stream) = (agent.node.0, record.config.stream);
+        let peer = peer.map_or_else(|| format!("{a}.{b}.{c}.{d}"), |peer| peer.name.clone());
+        let (name, stream) = (&agent.name, traffic.stream_name(StreamId(record.config.stream)));
         let at = SimTime::from_ps(*at_ps).since_zero();
-        Some(format!("node {node}: the connection of stream {stream} with {a}.{b}.{c}.{d} broke at {at}: {why}"))
+        Some(format!("{name}: the connection of {stream} with {peer} broke at {at}: {why}"))
     };
     log.connections.iter().filter_map(words)
 }

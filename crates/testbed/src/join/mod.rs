@@ -3,6 +3,7 @@
 
 mod connected;
 pub(crate) mod connections;
+mod given_up;
 mod hops;
 mod messages;
 mod rows;
@@ -59,15 +60,17 @@ pub(crate) fn join(
     traffic: &dyn Traffic,
 ) -> Joined {
     let ways = Ways::new(agents, lines, &emulated, logs);
-    let mut warnings = warnings_of(agents, &ways.counts, logs);
+    let mut warnings = warnings_of(agents, &ways.counts, logs, traffic);
     let table = Table::new(agents, lines, &emulated, logs, &ways, traffic);
     let mut rows = RunRows {
         frames: table.frame_rows(),
         hops: table.hop_rows(),
         captures: table.capture_rows(),
+        on_way: table.on_way().collect(),
         ..RunRows::default()
     };
-    let (connected, on_way, told) = connected::rows(agents, logs, &Stays::new(&emulated.stalls));
+    warnings.extend(table.kept_by_kernels(&rows.frames));
+    let (connected, on_way, told) = connected::rows(agents, logs, &Stays::new(&emulated.stalls), traffic);
     warnings.extend(told);
     rows.frames.extend(connected);
     rows.on_way.extend(on_way);
@@ -79,21 +82,26 @@ pub(crate) fn join(
     Joined { rows, counts, warnings }
 }
 
-fn warnings_of(agents: &[AgentConfig], counts: &[AgentCounts], logs: &[Option<AgentLog>]) -> Vec<String> {
+fn warnings_of(
+    agents: &[AgentConfig],
+    counts: &[AgentCounts],
+    logs: &[Option<AgentLog>],
+    traffic: &dyn Traffic,
+) -> Vec<String> {
     let mut warnings = Vec::new();
     for ((agent, count), log) in agents.iter().zip(counts).zip(logs) {
-        let node = count.node;
+        let name = &agent.name;
         let unconnected = log.as_ref().map_or(0, |log| log.unconnected);
         if unconnected > 0 {
             warnings.push(format!(
-                "node {node}: {unconnected} connections of its streams did not stand when the run began; their messages wait at the sender"
+                "{name}: {unconnected} connections of its streams did not stand when the run began; their messages wait at the sender"
             ));
         }
         let Some(log) = log else { continue };
-        warnings.extend(connections::broken(agent, log));
+        warnings.extend(connections::broken(agent, agents, log, traffic));
         let mut warn = |number: u64, what: &str| {
             if number > 0 {
-                warnings.push(format!("node {node}: {number} frames {what}"));
+                warnings.push(format!("{name}: {number} frames {what}"));
             }
         };
         warn(count.lost, "were sent but never reached the emulator");

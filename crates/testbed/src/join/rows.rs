@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::{AttackKind, DiscardReason, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId};
-use chronoseal_results::{CaptureRow, FrameRow, Outcome, Stays};
+use chronoseal_results::{CaptureRow, FrameRow, OnWayRow, Outcome, Stays};
 
+use super::given_up::GivenUp;
 use super::messages::{Messages, is_copy};
 use super::ways::{Delivery, Ways};
 use super::{Carrier, Line};
 use crate::config::AgentConfig;
-use crate::emulator::{Capture, EmulatorLog, MediumDiscard};
+use crate::emulator::{Capture, EmulatorLog};
 use crate::log::{AgentLog, SentRecord};
 use crate::traffic::{FrameDescription, Traffic};
 
@@ -23,6 +24,7 @@ pub(super) struct Table<'a> {
     stalls: Stays,
     traffic: &'a dyn Traffic,
     pub(super) messages: Messages,
+    given_up: GivenUp,
 }
 
 impl<'a> Table<'a> {
@@ -35,7 +37,8 @@ impl<'a> Table<'a> {
         traffic: &'a dyn Traffic,
     ) -> Self {
         let messages = Messages::new(agents, emulated, logs, ways, traffic);
-        Self { agents, lines, emulated, logs, ways, stalls: Stays::new(&emulated.stalls), traffic, messages }
+        let given_up = GivenUp::new(agents, emulated, logs);
+        Self { agents, lines, emulated, logs, ways, stalls: Stays::new(&emulated.stalls), traffic, messages, given_up }
     }
 
     /// True if what a node says of attacks is believed.
@@ -100,7 +103,7 @@ impl<'a> Table<'a> {
         let is_carried = |wire: usize| matches!(self.lines[wire].carrier, Carrier::Kernel(_));
         let mut ended: Vec<bool> =
             self.emulated.arrivals.iter().map(|arrival| arrival.has_left || is_carried(arrival.wire)).collect();
-        let heard: BTreeSet<(Option<usize>, NodeId)> = (self.ways.deliveries.iter())
+        let mut heard: BTreeSet<(Option<usize>, NodeId)> = (self.ways.deliveries.iter())
             .filter(|delivery| delivery.received.is_some())
             .map(|delivery| (delivery.serial, delivery.to))
             .collect();
@@ -112,6 +115,10 @@ impl<'a> Table<'a> {
             // What the medium made itself is no frame of a stream; its receivers' events tell of it.
             let Some(serial) = delivery.serial else { continue };
             ended[serial] = true;
+            if self.is_message(serial) {
+                // Nor are two copies of one that nobody had two messages.
+                heard.insert((delivery.serial, delivery.to));
+            }
             if self.part(serial) != MessagePart::Whole {
                 // A message has one row, at the frame that ended it; and one for each copy of its first frame.
                 rows.extend(self.messages.ends.get(&index).and_then(|first| self.message_row(*first, delivery)));
@@ -143,26 +150,12 @@ impl<'a> Table<'a> {
                 rows.push(self.with_stall(self.row_of(serial, self.ways.from_of[serial]), None));
             }
         }
-        self.end_lost_messages(&mut rows);
+        for row in rows.iter_mut().filter(|row| row.outcome == Outcome::Unaccounted) {
+            row.outcome = self.given_up.thrown_away(row).unwrap_or(row.outcome);
+        }
         rows.extend(self.ways.lost.iter().map(|(agent, sent)| self.lost_row(self.agents[*agent].node, sent)));
         rows.sort_by_key(|row| row.sent_at.or(row.arrived_at));
         rows
-    }
-
-    /// What a receiver never had since the medium threw a later frame of it away.
-    fn end_lost_messages(&self, rows: &mut [FrameRow]) {
-        let is_later = |discard: &&MediumDiscard| discard.serial.is_some_and(|serial| !self.part(serial).is_first());
-        let lost: BTreeMap<(StreamId, u64), DiscardReason> = (self.emulated.discards.iter().filter(is_later))
-            .filter_map(|discard| match discard.event.kind {
-                EventKind::Discarded(reason) => Some(((discard.event.stream, discard.event.sequence), reason)),
-                _ => None,
-            })
-            .collect();
-        for row in rows.iter_mut().filter(|row| row.outcome == Outcome::Unaccounted) {
-            if let Some(reason) = lost.get(&(row.stream, row.sequence)) {
-                row.outcome = Outcome::Discarded(*reason);
-            }
-        }
     }
 
     /// The row of a frame at one receiver; `None` for an attacker, and for a node that the frame is not meant for and that
@@ -188,11 +181,20 @@ impl<'a> Table<'a> {
             let verdict = self.whole_verdict(serial, delivery);
             judge(&mut row, received.at_ps, verdict, &self.emulated.arrivals[serial].description);
         }
+        if row.outcome == Outcome::Unaccounted && self.given_up.thrown_away(&row).is_none() {
+            let end = Some(delivery).filter(|delivery| self.is_message(serial) && delivery.received.is_none());
+            row.outcome = end.and_then(|delivery| self.given_up.end_of(&row, delivery)).unwrap_or(row.outcome);
+        }
         // A node says nothing of a frame in which no PDU is for it.
         let holds_nothing = self.emulated.arrivals[serial].description.is_container && delivery.received.is_some();
         let concerns = || !holds_nothing && self.traffic.concerns(row.stream, row.at);
         let is_told = row.outcome != Outcome::Unaccounted || concerns();
         is_told.then(|| self.with_stall(row, last))
+    }
+
+    /// True of what a station sends over a lossy link.
+    fn is_message(&self, serial: usize) -> bool {
+        self.lines[self.emulated.arrivals[serial].wire].carrier == Carrier::Messages
     }
 
     fn part(&self, serial: usize) -> MessagePart {
@@ -282,6 +284,36 @@ impl<'a> Table<'a> {
             stalled: self.stalls.overlap(at, at),
             ..FrameRow::open(StreamId::NONE, 0, node, node, at, Outcome::Unaccounted)
         }
+    }
+
+    /// How many messages of several packets the kernel of each receiver had whole and never handed over, in words.
+    pub(super) fn kept_by_kernels(&self, rows: &[FrameRow]) -> Vec<String> {
+        let is_it = |row: &&FrameRow| {
+            let is_lost = row.outcome == Outcome::Discarded(DiscardReason::FrameMissing);
+            is_lost && self.given_up.is_by_kernel(row)
+        };
+        let mut counts: BTreeMap<NodeId, u64> = BTreeMap::new();
+        rows.iter().filter(is_it).for_each(|row| *counts.entry(row.at).or_default() += 1);
+        let words = |agent: &AgentConfig| {
+            let (name, count) = (&agent.name, counts.get(&agent.node)?);
+            let (messages, were) = if *count == 1 { ("message", "was") } else { ("messages", "were") };
+            Some(format!(
+                "{name}: {count} {messages} of several packets {were} written whole to its wire, and its kernel did not put them together; they count as \
+                 `frame-missing`"
+            ))
+        };
+        self.agents.iter().filter_map(words).collect()
+    }
+
+    /// Messages on a lossy link of which a packet was still on its way when the emulator stopped.
+    pub(super) fn on_way(&self) -> impl Iterator<Item = OnWayRow> + '_ {
+        let is_of_stream = |serial: &usize| self.emulated.arrivals[*serial].description.stream != StreamId::NONE;
+        let messages = self.given_up.on_way().filter(|serial| self.is_message(*serial));
+        messages.filter(is_of_stream).filter_map(|serial| {
+            let description = &self.emulated.arrivals[serial].description;
+            let (stream, sequence) = (description.stream, description.sequence);
+            Some(OnWayRow { stream, sequence: Some(sequence?), sent_at: self.sent_at(serial)? })
+        })
     }
 
     pub(super) fn capture_rows(&self) -> Vec<CaptureRow> {

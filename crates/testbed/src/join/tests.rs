@@ -48,10 +48,21 @@ fn received(us: i64, port: u16, hash: u64) -> ReceivedRecord {
 fn arrival(us: i64, wire: usize, hash: u64, description: FrameDescription) -> Arrival {
     let stream = StreamId(hash as u16);
     let description = FrameDescription { stream, sequence: Some(hash), ..description };
-    Arrival { wire, read_at: at(us), arrived_at: None, has_left: false, len: 60, hash, description }
+    Arrival {
+        wire,
+        read_at: at(us),
+        arrived_at: None,
+        has_left: false,
+        is_out: true,
+        first: None,
+        len: 60,
+        hash,
+        description,
+    }
 }
 
-struct Nothing;
+/// Knows nothing of any frame.
+pub(super) struct Nothing;
 
 impl Traffic for Nothing {
     fn priority(&self, _: Attachment, _: &[u8]) -> Priority {

@@ -5,6 +5,7 @@ mod confirmed;
 mod contained;
 mod counter;
 mod descriptor;
+mod fragments;
 mod interface;
 mod interrupt;
 mod loopback;
@@ -17,6 +18,7 @@ pub(crate) use confirmed::receive_confirmed;
 pub(crate) use contained::spawn_contained;
 pub(crate) use counter::{counter, hardware_clock};
 pub(crate) use descriptor::{receive_descriptors, send_descriptors};
+pub(crate) use fragments::keep_fragments;
 pub(crate) use interface::{
     MTU, add_neighbour, bring_up, bring_up_with_address, can_create_taps, create_tap, quiet_ipv6,
 };
