@@ -26,6 +26,8 @@ pub struct Context<'s> {
     pub(crate) kinds: &'s [&'s dyn SegmentKind],
     pub(crate) problems: Problems,
     pub(crate) notes: Vec<String>,
+    /// A value that cannot be used has another in its place: figures that follow from it are nobody's.
+    pub(crate) has_stand_ins: bool,
 }
 
 /// A place in a scenario: the way to something in it.
@@ -112,7 +114,7 @@ impl<'a> Table<'a> {
 impl<'s> Context<'s> {
     pub(crate) fn new(spec: &'s Spec, kinds: &'s [&'s dyn SegmentKind]) -> Self {
         let problems = Problems::new(&spec.source.name, &spec.source.text);
-        Self { spec, kinds, problems, notes: Vec::new() }
+        Self { spec, kinds, problems, notes: Vec::new(), has_stand_ins: false }
     }
 
     /// The scenario as it was written.
@@ -180,6 +182,7 @@ impl<'s> Context<'s> {
             label,
             format!("write a value from {min} to {max}"),
         );
+        self.has_stand_ins = true;
         value.clamp(min, max)
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chronoseal_core::{Duration, NodeId, Rate};
 use chronoseal_media::link::{DelayLaw, Loss, Order};
 use chronoseal_plan::{Link, LinkTransport, Plan, ProgramPlan, SegmentId};
-use chronoseal_scenario::{Code, FileError, Files, load};
+use chronoseal_scenario::{Code, FileError, Files, NoFiles, load};
 
 use super::support::{changed, plan, refused};
 
@@ -226,4 +226,23 @@ fn a_message_that_cannot_hold_its_number_is_refused() {
         assert!(problems.contains("write 8B at least") && problems.contains(length), "{problems}");
     }
     plan(&changed("least", WIFI, "length = \"9kB\"", "length = \"8B\""));
+}
+
+/// What has another value in its place since it cannot be used says nothing of others: no figure is shown that nobody wrote.
+#[test]
+fn a_value_out_of_range_is_one_problem() {
+    let text = changed("deadline", WIFI, "length = \"9kB\"", "length = \"9kB\"\ndeadline = \"90ms\"");
+    let text = changed("timeout", &text, "length = \"9kB\"", "length = \"9kB\"\nair = { reassembly_timeout = \"1s\" }");
+    let _ = plan(&text);
+    for (from, to) in [
+        ("profile = \"wifi\"", "rate = \"1bit/s\""),
+        ("profile = \"wifi\"", "mtu = \"90kB\""),
+        ("length = \"9kB\"", "length = \"90MB\""),
+        ("length = \"9kB\"", "length = \"4B\""),
+        ("deadline = \"90ms\"", "deadline = \"0s\""),
+    ] {
+        let refused = load("wifi.toml", changed(to, &text, from, to).as_bytes(), &[], &NoFiles);
+        let problems = refused.map(|plan| plan.streams.len()).expect_err("it cannot be used").render();
+        assert!(problems.contains("1 problem\n"), "{to}:\n{problems}");
+    }
 }

@@ -46,11 +46,13 @@ pub(super) fn resolve(request: &TrafficRequest<'_>, context: &mut Context<'_>) -
                 return Some(parts(CanRecording { source, frames, length, start }));
             }
             let what = match frames.len() {
-                1 => format!("{source} has one frame"),
-                count => format!("the {count} frames of {source} were recorded within less than {REPLAY_MIN}"),
+                1 => format!("{source} has one frame, and nothing says how often it comes"),
+                count => format!(
+                    "the {count} frames of {source} were recorded within less than {REPLAY_MIN}, so nothing says how often they come"
+                ),
             };
             (
-                format!("{what}, so nothing says how often they come"),
+                what,
                 "no time to play",
                 "record for longer, with the time of each frame, or write a stream with its `period`",
             )

@@ -177,6 +177,7 @@ impl SegmentKind for LinkKind {
                 "too short",
                 "write 8B at least",
             );
+            context.has_stand_ins = true;
         }
         let headers = (HEADER_LEN + ipv4::HEADER_LEN + header_len) as u32;
         let message = (request.stream.payload_len + request.protection.overhead_bytes()).min(LINK_MESSAGE_MAX) as usize;
@@ -210,7 +211,7 @@ impl SegmentKind for LinkKind {
             if transport != LinkTransport::Udp {
                 let message = format!("over `{}` no message is given up", facet.carrier());
                 context.report(Code::OutOfRange, &at, message, "not used", "leave `reassembly_timeout` out");
-            } else if facet.cut.fragments() == 1 {
+            } else if facet.cut.fragments() == 1 && !context.has_stand_ins {
                 let message =
                     format!("messages of stream `{name}` are a packet each, and nothing is put together again");
                 context.report(Code::OutOfRange, &at, message, "not used", "leave `reassembly_timeout` out");

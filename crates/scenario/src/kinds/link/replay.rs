@@ -121,12 +121,13 @@ fn messages(request: &TrafficRequest<'_>, segment: &LinkSegment) -> Result<Recor
         Some(length) => Ok(RecordedMessages { length, messages }),
         None => {
             let what = if count > 1 {
-                format!("the {count} datagrams of {flow} were recorded within less than {REPLAY_MIN}")
+                format!(
+                    "the {count} datagrams of {flow} were recorded within less than {REPLAY_MIN}, so nothing says how often they come"
+                )
             } else {
-                format!("there is one datagram of {flow}")
+                format!("there is one datagram of {flow}, and nothing says how often it comes")
             };
-            let help = "record for longer, with the time of each packet, or write a stream with its `period`";
-            Err(unfit(format!("{what}, so nothing says how often they come"), help))
+            Err(unfit(what, "record for longer, with the time of each packet, or write a stream with its `period`"))
         }
     }
 }

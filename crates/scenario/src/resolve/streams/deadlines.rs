@@ -65,7 +65,7 @@ impl Context<'_> {
         world: &World<'_>,
     ) {
         let least = wire_time(hops, receiver, world);
-        if deadline >= least {
+        if deadline >= least || self.has_stand_ins {
             return;
         }
         self.report(

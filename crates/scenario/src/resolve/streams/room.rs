@@ -96,6 +96,7 @@ impl Context<'_> {
             "too long",
             format!("write at most {left}B{shorter_tag}{}", room.other_way),
         );
+        self.has_stand_ins = true;
     }
 }
 
