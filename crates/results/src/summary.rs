@@ -316,7 +316,18 @@ pub struct StallSummary {
     pub frames: u64,
 }
 
+/// Above it a run says more of its host than of its network `[%]`.
+const STALLED_MAX: u64 = 10;
+
 impl RunSummary {
+    /// The share of frames that were on their way, or due, while a process was kept from its processor, if it is so high that a run is unfit
+    /// for saying how long anything takes `[%]`. None of a simulated one is.
+    pub fn unfit(&self) -> Option<u64> {
+        let due: u64 = self.streams.iter().map(|stream| stream.due).sum();
+        let percent = self.stalls.frames.saturating_mul(100).checked_div(due.max(self.stalls.frames))?;
+        (percent > STALLED_MAX).then_some(percent)
+    }
+
     /// True if some stream has deadlines.
     pub fn has_deadlines(&self) -> bool {
         self.streams.iter().any(|stream| stream.is_judged)

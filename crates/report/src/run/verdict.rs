@@ -295,6 +295,12 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
             counted(attack.accepted, "copy")
         ));
     }
+    if let Some(percent) = summary.unfit() {
+        points.push(format!(
+            "This run is unfit for saying how long anything takes: the host had the processor elsewhere while {percent} % of all frames \
+             were due or on their way. Use the stall-free figures, or run it again on a quieter host."
+        ));
+    }
     if summary.stalls.count > 0 {
         points.push(format!(
             "The host took the processor away {}, {:.1} ms together; {} {} on the way meanwhile and told apart below.",

@@ -119,6 +119,17 @@ fn a_run_without_trouble_held() {
 }
 
 #[test]
+fn a_run_that_the_host_held_up_all_the_time_is_unfit() {
+    let says = |stalled: usize| {
+        let mut rows = rows();
+        rows.frames[..stalled].iter_mut().for_each(|row| row.stalled = true);
+        let points = report(Engine::Live, &rows).verdict.points;
+        points.iter().any(|point| point.contains("unfit for saying how long") && point.contains("50 %"))
+    };
+    assert!(says(200) && !says(20));
+}
+
+#[test]
 fn a_stream_of_which_nothing_could_be_judged_is_not_checked() {
     let (rows, meta) = (rows(), meta(Engine::Sim));
     let held = |delivered: u64| {

@@ -188,6 +188,12 @@ fn stalled_frames_are_shown_and_told_apart() {
     assert_eq!((spread.all.unwrap().n, spread.all.unwrap().max_ns), (400, 8_000_000));
     assert_eq!((spread.stall_free.unwrap().n, spread.stall_free.unwrap().max_ns), (399, 20_000));
     assert_eq!((summary.stalls.count, summary.stalls.total_ns, summary.stalls.frames), (1, 700_000, 1));
+    let unfit = |stalled: usize| {
+        let mut rows = self::rows(400);
+        rows.frames[..stalled].iter_mut().for_each(|row| row.stalled = true);
+        summarise(&meta(), &rows).unfit()
+    };
+    assert_eq!([0, 43, 44, 400].map(unfit), [None, None, Some(11), Some(100)]);
 }
 
 #[test]
