@@ -160,12 +160,15 @@ fn a_recording_that_says_nothing_of_how_often_its_datagrams_come_is_refused() {
         let says = |what| problem.contains(what);
         assert!(says(message) && says("nothing says how often") && says("`period`"), "{times_ns:?}:\n{problem}");
     }
-    assert_eq!(simulated(REPLAY, at(&[0, 500_000])).summary.streams[0].sent, 6_000);
+    // Two in each millisecond, and perhaps one as the run ends.
+    let sent = simulated(REPLAY, at(&[0, 500_000])).summary.streams[0].sent;
+    assert!((6_000..=6_001).contains(&sent), "{sent}");
 }
 
 #[test]
 fn a_stream_and_a_recording_have_names_of_their_own() {
-    let stream = "[[streams]]\nname = \"lidar\"\nfrom = \"robot\"\nto = [\"station\"]\nperiod = \"10ms\"\nlength = \"64B\"\n";
+    let stream =
+        "[[streams]]\nname = \"lidar\"\nfrom = \"robot\"\nto = [\"station\"]\nperiod = \"10ms\"\nlength = \"64B\"\n";
     let file = capture(&uneven());
     let problem = refused(&format!("{REPLAY}{stream}"), file.clone());
     assert!(problem.contains("a stream and the replayed traffic are both named `lidar`"), "{problem}");

@@ -413,7 +413,9 @@ fn a_window_shows_what_lies_in_it_and_nothing_else() {
 #[test]
 fn what_a_link_delays_waits_in_no_queue() {
     let stream = |name: &str| {
-        format!("[[streams]]\nname = \"{name}\"\nfrom = \"robot\"\nto = [\"station\"]\nperiod = \"20ms\"\noffset = \"1ms\"\nlength = \"2kB\"\n")
+        format!(
+            "[[streams]]\nname = \"{name}\"\nfrom = \"robot\"\nto = [\"station\"]\nperiod = \"20ms\"\noffset = \"1ms\"\nlength = \"2kB\"\n"
+        )
     };
     let text = format!(
         "schema_version = 2\nname = \"air\"\nduration = \"50ms\"\n[segments.air.link]\nrate = \"10Mbit/s\"\ndelay = {{ constant = \"5ms\" }}\n\

@@ -48,6 +48,7 @@ pub(crate) fn run_all() {
     a_message_that_comes_twice_is_delivered_once();
     a_message_in_many_datagrams_is_lost_where_the_simulator_loses_it();
     a_kernel_waits_for_what_is_late_beside_what_is_lost();
+    shipped_scenarios_that_say_so_lose_the_same_messages_live_and_delay_them_as_long();
     nothing_is_lost_on_a_connection_over_a_link_that_loses();
     a_station_that_was_stopped_is_seen_to_have_been();
     a_program_without_tls_refuses_a_stream_over_it();
@@ -122,7 +123,10 @@ air = { reassembly_timeout = \"60ms\" }
 /// make a kernel that nobody has told give up most of the rest.
 fn a_kernel_waits_for_what_is_late_beside_what_is_lost() {
     let text = SCENARIO
-        .replace("LAWS", "delay = { normal = { mean = \"13ms\", deviation = \"22ms\" } }\nloss = { independent = \"1%\" }")
+        .replace(
+            "LAWS",
+            "delay = { normal = { mean = \"13ms\", deviation = \"22ms\" } }\nloss = { independent = \"1%\" }",
+        )
         .replacen("period = \"20ms\"", "period = \"5ms\"", 1)
         .replace("9kB", "60kB");
     let rows = |engine| Some(engines::run(engine, &load(&text, &NoFiles))?.rows);
@@ -131,6 +135,43 @@ fn a_kernel_waits_for_what_is_late_beside_what_is_lost() {
     let early = |rows: &RunRows| ends(rows).into_iter().filter(|((stream, _), _)| *stream == StreamId(0)).collect();
     let (simulated, live): (BTreeMap<_, _>, BTreeMap<_, _>) = (early(&simulated), early(&live));
     assert_eq!(simulated, live);
+}
+
+/// What a shipped scenario says at its beginning that this test holds it to.
+const SAYS: &str = "# Simulated and live, the same messages are lost.";
+
+/// Draws are the same, so each message has a partner. The host adds to what a link delays, and takes nothing off but the microseconds that a
+/// message leaves early.
+fn shipped_scenarios_that_say_so_lose_the_same_messages_live_and_delay_them_as_long() {
+    const ADDED_MAX_MS: f64 = 5.0;
+    let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/link"));
+    let texts =
+        std::fs::read_dir(folder).unwrap().flatten().filter_map(|entry| std::fs::read_to_string(entry.path()).ok());
+    let texts: Vec<String> = texts.filter(|text| text.contains(SAYS)).collect();
+    assert!(texts.len() >= 2, "{} scenarios say so", texts.len());
+    for text in texts {
+        let scenario = load(&text, &NoFiles);
+        let simulated = engines::run(Engine::Sim, &scenario).expect("simulated").rows;
+        let Some(live) = engines::run(Engine::Live, &scenario) else { return };
+        let is_end = |row: &&FrameRow| row.outcome != Outcome::Discarded(DiscardReason::CopyEliminated);
+        let of = |rows: &RunRows| {
+            let rows = rows.frames.iter().filter(is_end);
+            rows.map(|row| ((row.stream, row.sequence), *row)).collect::<BTreeMap<_, _>>()
+        };
+        // What is due in the last 300 ms may be on its way when the run ends.
+        let until = chronoseal_core::SimTime::ZERO + scenario.plan.duration - chronoseal_core::Duration::from_ms(300);
+        let (simulated, live) = (of(&simulated), of(&live.rows));
+        let mut added_ms = Vec::new();
+        for (key, row) in simulated.iter().filter(|(_, row)| row.due_at.is_some_and(|due| due < until)) {
+            let other = live.get(key).unwrap_or_else(|| panic!("{}: {key:?} was not sent", scenario.plan.name));
+            assert_eq!(row.outcome, other.outcome, "{}: {key:?}", scenario.plan.name);
+            let both = row.latency().zip(other.latency());
+            added_ms.extend(both.map(|(simulated, live)| (live - simulated).as_ms_f64()));
+        }
+        added_ms.sort_by(f64::total_cmp);
+        let median = added_ms[added_ms.len() / 2];
+        assert!((-0.1..ADDED_MAX_MS).contains(&median), "{}: a median of {median} ms is added", scenario.plan.name);
+    }
 }
 
 /// An image to two receivers, each over a connection, and datagrams of the same sender beside it.
