@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use chronoseal_catalog::{Describe, Description, Prepared, SegmentTime};
 use chronoseal_core::{
-    DiscardReason, Duration, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId, Work,
+    AttackKind, DiscardReason, Duration, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId, Work,
 };
 use chronoseal_media::medium::FrameLabel;
 use chronoseal_media::topology::Topology;
@@ -364,24 +364,48 @@ impl<'p, 's, W: Follow> Recorder<'p, 's, W> {
         });
     }
 
+    /// What a frame is, for whoever reads a capture.
+    fn remark(&self, stream: StreamId, number: Option<u64>, attack: Option<AttackKind>) -> String {
+        let name = self.open.plan().streams.get(stream.index()).map(|stream| &stream.name);
+        let remark = match (name, number) {
+            (None, _) => String::new(),
+            (Some(name), None) => format!("stream {name}"),
+            (Some(name), Some(number)) => format!("stream {name} sequence {number}"),
+        };
+        match attack {
+            Some(attack) => format!("{}: {remark}", attack.name()),
+            None => remark,
+        }
+    }
+
     /// Keeps a frame as it was seen at a switch, coming in and going out.
     fn capture(&mut self, node: NodeId, event: Option<&Event>, frame: FrameContext<'_>) {
-        let comment = match (event.map(|event| event.kind), frame.label.attack) {
-            (Some(EventKind::Discarded(reason)), _) => format!("discarded: {}", reason.name()),
-            (_, Some(attack)) => format!("{} by an attacker", attack.name()),
+        let described = self.described(&frame, frame.label.sent_at);
+        let told = event.filter(|event| matches!(event.kind, EventKind::Delivered | EventKind::Relayed));
+        let number = described.sequence.or(told.map(|event| event.sequence));
+        let what = self.remark(described.stream, number, frame.label.attack);
+        let verdict = match event.map(|event| event.kind) {
+            Some(EventKind::Discarded(reason)) => format!("discarded: {}", reason.name()),
+            Some(kind @ (EventKind::Delivered | EventKind::Relayed)) => kind.name().to_owned(),
             _ => String::new(),
+        };
+        // Of a frame that goes on each of its receivers says what became of it, where it left for them.
+        let is_end = frame.departed_at.is_none();
+        let comment = |with_verdict: bool| {
+            let verdict = Some(&verdict).filter(|verdict| with_verdict && !verdict.is_empty());
+            let parts: Vec<&str> = [Some(&what), verdict].into_iter().flatten().map(String::as_str).collect();
+            parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
         };
         if let Some(arrived) = frame.label.arrived_at
             && self.captured != frame.label.serial
         {
-            let described = self.described(&frame, frame.label.sent_at);
             self.captured = frame.label.serial;
             self.rows.captures.push(CaptureRow {
                 time: arrived,
                 segment: frame.label.segment,
                 node: sender(&frame, described.sender),
                 direction: Direction::Arrival,
-                comment: comment.clone(),
+                comment: comment(is_end),
                 bytes: frame.bytes.to_vec(),
             });
         }
@@ -391,7 +415,7 @@ impl<'p, 's, W: Follow> Recorder<'p, 's, W> {
                 segment: frame.label.segment,
                 node,
                 direction: Direction::Departure,
-                comment,
+                comment: comment(true),
                 bytes: frame.bytes.to_vec(),
             });
         }
@@ -582,13 +606,8 @@ impl<W: Follow> Observer for Recorder<'_, '_, W> {
         if !self.capture {
             return;
         }
-        let mut comment = match self.describer(frame.label.segment).stream_of(frame.bytes) {
-            StreamId::NONE => String::new(),
-            stream => format!("stream {}", stream.0),
-        };
-        if let Some(attack) = frame.label.attack {
-            comment = format!("{}: {comment}", attack.name());
-        }
+        let described = self.described(&frame, frame.label.sent_at);
+        let comment = self.remark(described.stream, described.sequence, frame.label.attack);
         let segment = frame.label.segment;
         let (direction, bytes) = (Direction::Carried, frame.bytes.to_vec());
         self.rows.captures.push(CaptureRow { time: at, segment, node, direction, comment, bytes });

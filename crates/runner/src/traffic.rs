@@ -96,7 +96,10 @@ impl Traffic for PlanTraffic {
     }
 
     fn stream_name(&self, stream: StreamId) -> String {
-        self.names.get(stream.index()).cloned().unwrap_or_else(|| format!("stream {}", stream.0))
+        match self.names.get(stream.index()) {
+            Some(name) => format!("stream {name}"),
+            None => format!("stream {}", stream.0),
+        }
     }
 
     fn missing(&self, event: &EventRow) -> Option<FrameRow> {

@@ -323,6 +323,11 @@ fn exchanges_frames_and_accounts_for_each() {
     let count = |direction| rows.captures.iter().filter(|capture| capture.direction == direction).count();
     assert_eq!((count(Direction::Arrival), count(Direction::Departure)), (n, n));
     assert!(rows.captures.iter().all(|capture| number_of(&capture.bytes).is_some() && !capture.comment.is_empty()));
+    let left = rows.captures.iter().filter(|capture| capture.direction == Direction::Departure);
+    for (index, capture) in left.enumerate() {
+        let end = if index % 10 == 9 { "discarded: tag-mismatch" } else { "delivered" };
+        assert_eq!(capture.comment, format!("stream 3 sequence {index}, {end}"));
+    }
     let sender = outcome.counts[0];
     assert_eq!((sender.sent, sender.read, sender.lost, sender.foreign), (n as u64, n as u64, 0, 0));
     assert_eq!((outcome.counts[1].received, outcome.counts[1].unread), (n as u64, 0));

@@ -81,10 +81,7 @@ pub(super) fn rows(
         }
         let bad = log.as_ref().map_or(0, |log| log.bad_records);
         if bad > 0 {
-            warnings.push(format!(
-                "the program of {} wrote {bad} bytes that are no record of its streams",
-                agent.name
-            ));
+            warnings.push(format!("the program of {} wrote {bad} bytes that are no record of its streams", agent.name));
         }
     }
     // What a sender wrote down that was lost is not known.

@@ -65,7 +65,9 @@ impl GivenUp {
             return Some(Outcome::Discarded(DiscardReason::FrameMissing));
         }
         let written_at = delivery.written_at.filter(|_| delivery.accepted)?;
-        if delivery.serial.is_some_and(|serial| self.on_way.contains(&serial)) || self.ended_at - written_at < READ_WITHIN {
+        if delivery.serial.is_some_and(|serial| self.on_way.contains(&serial))
+            || self.ended_at - written_at < READ_WITHIN
+        {
             return None;
         }
         // A whole one found no room, and of one in several packets not all were put together.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_core::{AttackKind, DiscardReason, Event, EventKind, FramePart, MessagePart, NodeId, SimTime, StreamId};
-use chronoseal_results::{CaptureRow, FrameRow, OnWayRow, Outcome, Stays};
+use chronoseal_results::{CaptureRow, Direction, FrameRow, OnWayRow, Outcome, Stays};
 
 use super::given_up::GivenUp;
 use super::messages::{Messages, is_copy};
@@ -317,29 +317,47 @@ impl<'a> Table<'a> {
     }
 
     pub(super) fn capture_rows(&self) -> Vec<CaptureRow> {
+        let ends = if self.emulated.captures.is_empty() { BTreeMap::new() } else { self.ends() };
         let row = |capture: &Capture| {
             let description =
                 capture.serial.map_or(FrameDescription::UNKNOWN, |serial| self.emulated.arrivals[serial].description);
+            let Line { attachment, segment, .. } = *self.lines[capture.wire];
             let mut comment = match (description.stream, description.sequence) {
                 (StreamId::NONE, _) => String::new(),
-                (stream, None) => format!("stream {}", stream.0),
-                (stream, Some(sequence)) => format!("stream {} sequence {sequence}", stream.0),
+                (stream, None) => self.traffic.stream_name(stream),
+                (stream, Some(sequence)) => format!("{} sequence {sequence}", self.traffic.stream_name(stream)),
             };
             if let Some(attack) = capture.serial.and_then(|serial| self.attack_of(serial)) {
                 comment = format!("{}: {comment}", attack.name());
             }
-            CaptureRow {
-                time: capture.time,
-                segment: self.lines[capture.wire].segment,
-                node: self.lines[capture.wire].attachment.node,
-                direction: capture.direction,
-                comment,
-                bytes: self.emulated.captured[capture.start..capture.end].to_vec(),
+            let at = Some(attachment.node).filter(|_| capture.direction == Direction::Departure);
+            if let Some(end) = capture.serial.and_then(|serial| ends.get(&(serial, at))) {
+                comment += if comment.is_empty() { "" } else { ", " };
+                comment += end;
             }
+            let (time, node, direction) = (capture.time, attachment.node, capture.direction);
+            let bytes = self.emulated.captured[capture.start..capture.end].to_vec();
+            CaptureRow { time, segment, node, direction, comment, bytes }
         };
         let mut rows: Vec<CaptureRow> = self.emulated.captures.iter().map(row).collect();
         rows.sort_by_key(|row| row.time);
         rows
+    }
+
+    /// What became of frames, by their arrival: at a receiver, or in the medium.
+    fn ends(&self) -> BTreeMap<(usize, Option<NodeId>), String> {
+        let words = |kind: EventKind| match kind {
+            EventKind::Discarded(reason) => Some(format!("discarded: {}", reason.name())),
+            EventKind::Delivered | EventKind::Relayed => Some(kind.name().to_owned()),
+            _ => None,
+        };
+        let told = self
+            .ways
+            .deliveries
+            .iter()
+            .filter_map(|delivery| Some(((delivery.serial?, Some(delivery.to)), words(delivery.said()?.kind)?)));
+        let discarded = self.emulated.discards.iter();
+        told.chain(discarded.filter_map(|one| Some(((one.serial?, None), words(one.event.kind)?)))).collect()
     }
 }
 

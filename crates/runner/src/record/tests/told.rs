@@ -261,8 +261,9 @@ fn what_a_bus_carries_and_what_a_node_computes_is_kept() {
             recorder.carried(seen.at, PEDAL, FrameContext { label: &label, ..seen.frame() });
             recorder.rows.captures.into_iter().map(|row| (row.direction, row.comment)).collect::<Vec<_>>()
         };
-        assert_eq!(carried(true, None), [(Direction::Carried, "stream 0".to_owned())]);
-        assert_eq!(carried(true, Some(AttackKind::Spoof)), [(Direction::Carried, "spoof: stream 0".to_owned())]);
+        let what = format!("stream {}", prepared.plan().streams[0].name);
+        assert_eq!(carried(true, None), [(Direction::Carried, what.clone())]);
+        assert_eq!(carried(true, Some(AttackKind::Spoof)), [(Direction::Carried, format!("spoof: {what}"))]);
         assert_eq!(carried(false, None), [], "nobody asked for a capture");
 
         let mut recorder = recorder(prepared, false);
