@@ -398,7 +398,8 @@ fn a_capture_that_was_cut_off_is_used_as_far_as_it_goes() {
     let bytes = pcap(DataLink::ETHERNET);
     let text = from_capture("bus.pcap", &bytes[..bytes.len() * 2 / 3])
         .unwrap_or_else(|problems| panic!("{}", problems.render()));
-    let warned = chronoseal_scenario::import::warnings(&text).find(|warning| warning.contains("the capture is damaged behind these frames"));
+    let warned = chronoseal_scenario::import::warnings(&text)
+        .find(|warning| warning.contains("the capture is damaged behind these frames"));
     assert!(warned.is_some(), "it says so on the terminal too: {text}");
     plan(&text);
 }
