@@ -14,6 +14,8 @@ pub(crate) const SPIN: Duration = Duration::from_us(120);
 /// Two clocks read within this time count as read at once `[ns]`.
 const PAIRING_NS: i64 = 500;
 const PAIRING_TRIES: u32 = 4;
+/// What was found of two clocks holds so long `[ns]`: the kernel lets one go by at most 500 ppm faster than the other, 50 ns in this time.
+const COMPARED_FOR_NS: i64 = 100_000;
 
 fn read_ns(clock: ClockId) -> i64 {
     let now = clock_gettime(clock).expect("every Linux has this clock");
@@ -37,24 +39,6 @@ pub(crate) struct RunClock {
 impl RunClock {
     pub(crate) fn now(self) -> SimTime {
         SimTime::ZERO + Duration::from_ns(monotonic_ns() - self.epoch_ns)
-    }
-
-    /// The run's time of a kernel stamp taken by `CLOCK_REALTIME`, never later than now. One clock is read between two
-    /// readings of the other, again if the thread was interrupted meanwhile; what remains uncertain is half of
-    /// [`PAIRING_NS`] and any step of the wall clock between stamp and call.
-    pub(crate) fn of_realtime(self, stamp_ns: Option<i64>) -> SimTime {
-        let Some(stamp_ns) = stamp_ns else { return self.now() };
-        let mut best = (i64::MAX, 0);
-        for _ in 0..PAIRING_TRIES {
-            let before = monotonic_ns();
-            let realtime = read_ns(ClockId::CLOCK_REALTIME);
-            let gap = monotonic_ns() - before;
-            best = best.min((gap, before + gap / 2 - (realtime - stamp_ns).max(0)));
-            if gap <= PAIRING_NS {
-                break;
-            }
-        }
-        SimTime::ZERO + Duration::from_ns(best.1 - self.epoch_ns)
     }
 
     /// Looks at the clock until `at`.
@@ -91,6 +75,42 @@ impl RunClock {
     }
 }
 
+/// Turns the kernel's stamps into times of a run.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Stamps {
+    /// How much `CLOCK_REALTIME` was ahead of `CLOCK_MONOTONIC`, and when that was found out by the latter `[ns]`.
+    compared: Option<(i64, i64)>,
+}
+
+impl Stamps {
+    /// The run's time of a stamp taken by `CLOCK_REALTIME`, never later than now. One clock is read between two readings of the other, again
+    /// if the thread was interrupted meanwhile, and what that gave holds for [`COMPARED_FOR_NS`]. What remains uncertain is half of
+    /// [`PAIRING_NS`], and a step of the wall clock between stamp and call or in that time.
+    pub(crate) fn of_realtime(&mut self, clock: RunClock, stamp_ns: Option<i64>) -> SimTime {
+        let now_ns = monotonic_ns();
+        let Some(stamp_ns) = stamp_ns else { return SimTime::ZERO + Duration::from_ns(now_ns - clock.epoch_ns) };
+        let known = self.compared.filter(|(_, at_ns)| now_ns - at_ns < COMPARED_FOR_NS);
+        let (ahead_ns, _) = known.unwrap_or_else(|| *self.compared.insert(compare(now_ns)));
+        SimTime::ZERO + Duration::from_ns((stamp_ns - ahead_ns).min(now_ns) - clock.epoch_ns)
+    }
+}
+
+/// How much `CLOCK_REALTIME` is ahead of `CLOCK_MONOTONIC`, and when that was so.
+fn compare(mut before: i64) -> (i64, i64) {
+    let mut best = (i64::MAX, 0, 0);
+    for _ in 0..PAIRING_TRIES {
+        let realtime = read_ns(ClockId::CLOCK_REALTIME);
+        let after = monotonic_ns();
+        let gap = after - before;
+        best = best.min((gap, realtime - before - gap / 2, after));
+        if gap <= PAIRING_NS {
+            break;
+        }
+        before = after;
+    }
+    (best.1, best.2)
+}
+
 /// Interest in what can be read from `descriptor`.
 pub(crate) fn readable(descriptor: BorrowedFd<'_>) -> PollFd<'_> {
     PollFd::new(descriptor, PollFlags::POLLIN)
@@ -119,9 +139,10 @@ mod tests {
     fn a_kernel_stamp_is_never_in_the_future() {
         let clock = RunClock { epoch_ns: monotonic_ns(), shares_processor: false };
         let ahead = read_ns(ClockId::CLOCK_REALTIME) + 1_000_000_000;
-        assert!(clock.of_realtime(Some(ahead)) <= clock.now());
+        let mut stamps = Stamps::default();
+        assert!(stamps.of_realtime(clock, Some(ahead)) <= clock.now());
         let before = read_ns(ClockId::CLOCK_REALTIME) - 5_000_000;
-        let age = clock.now() - clock.of_realtime(Some(before));
+        let age = clock.now() - stamps.of_realtime(clock, Some(before));
         assert!(age >= Duration::from_ms(4) && age < Duration::from_ms(1_000), "{age}");
     }
 }

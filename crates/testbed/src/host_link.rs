@@ -17,7 +17,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::connection::channel::Channel;
 use crate::connection::{self, ConnectionEnd, Connections};
 use crate::parts::{PartSender, Parts};
-use crate::socket::{self, Datagram, HEADERS_LEN, MESSAGE_LEN_MAX};
+use crate::socket::{self, Control, Datagram, HEADERS_LEN, MESSAGE_LEN_MAX};
 use crate::sys::Received;
 
 /// Datagrams of nobody that are passed over before timers and others get their turn.
@@ -59,6 +59,7 @@ pub(crate) struct HostPort {
     link: HostLink,
     connections: Option<Connections>,
     parts: PartSender,
+    control: Control,
     strangers: u64,
 }
 
@@ -77,7 +78,8 @@ impl HostPort {
         if let Some(connections) = &connections {
             connections.watch(&socket)?;
         }
-        Ok(Self { socket, link: link.clone(), connections, parts: PartSender::default(), strangers: 0 })
+        let (parts, control) = (PartSender::default(), Control::default());
+        Ok(Self { socket, link: link.clone(), connections, parts, control, strangers: 0 })
     }
 
     /// Its connections, if it has any.
@@ -150,7 +152,8 @@ impl HostPort {
             }
         }
         for _ in 0..STRANGERS_PER_TURN {
-            let Some(Datagram { source, len, realtime_ns, .. }) = socket::receive_datagram(&self.socket, buffer)?
+            let Some(Datagram { source, len, realtime_ns, .. }) =
+                socket::receive_datagram(&self.socket, buffer, &mut self.control)?
             else {
                 return Ok(None);
             };

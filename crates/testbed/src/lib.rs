@@ -55,7 +55,9 @@ mod socket;
 mod sys;
 pub mod traffic;
 
-pub use agent::{FactoryError, NodeFactory, agent_main, agent_main_together, has_controller};
+pub use agent::{
+    FactoryError, NodeFactory, OwnCost, OwnStream, agent_main, agent_main_together, has_controller, own_cost,
+};
 pub use clock_sources::{ClockSource, Reading, Skew, clock_skew, clock_sources};
 pub use config::{
     AgentCommand, AgentConfig, ExistingInterface, Home, LiveConfig, Placement, PortLink, Program, ProgramStream,

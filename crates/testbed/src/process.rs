@@ -101,7 +101,9 @@ impl AgentProcess {
     pub(crate) fn await_facts(&mut self) -> Result<AgentFacts, LiveError> {
         match message::receive(&self.socket) {
             Ok(FromAgent::Ready(facts)) => Ok(facts),
-            Ok(FromAgent::Failed { step, reason }) => Err(LiveError::of_step((self.first(), self.name()), step, reason)),
+            Ok(FromAgent::Failed { step, reason }) => {
+                Err(LiveError::of_step((self.first(), self.name()), step, reason))
+            }
             Ok(FromAgent::Logs(_) | FromAgent::Enrolled(_)) => {
                 Err(LiveError::Start(std::io::Error::other("the agent answered out of turn")))
             }
@@ -206,7 +208,9 @@ pub(crate) fn enrol(config: &LiveConfig) -> Result<Enrolled, LiveError> {
     process.tell(&ToAgent::Enrol(addresses.clone()));
     match message::receive(&process.socket) {
         Ok(FromAgent::Enrolled(made)) if made.len() == addresses.len() => Ok(addresses.into_iter().zip(made).collect()),
-        Ok(FromAgent::Failed { step, reason }) => Err(LiveError::of_step((first.node, first.name.clone()), step, reason)),
+        Ok(FromAgent::Failed { step, reason }) => {
+            Err(LiveError::of_step((first.node, first.name.clone()), step, reason))
+        }
         Ok(_) => Err(LiveError::Start(std::io::Error::other("the agent answered out of turn"))),
         Err(error) => Err(LiveError::Start(std::io::Error::other(format!("no agent made credentials ({error})")))),
     }

@@ -67,6 +67,7 @@ pub(crate) struct SocketPort {
     connections: Option<Connections>,
     parted: Vec<PartedStream>,
     parts: PartSender,
+    control: Control,
 }
 
 impl SocketPort {
@@ -90,7 +91,7 @@ impl SocketPort {
             connections.watch(&socket)?;
         }
         let (parted, parts) = (link.parted.clone(), PartSender::default());
-        Ok(Self { socket, port: link.port, connections, parted, parts })
+        Ok(Self { socket, port: link.port, connections, parted, parts, control: Control::default() })
     }
 
     /// Its connections, if it has any.
@@ -152,7 +153,9 @@ impl SocketPort {
                 return Ok(None);
             }
         }
-        let Some(Datagram { source, destination, len, realtime_ns }) = receive_datagram(&self.socket, buffer)? else {
+        let Some(Datagram { source, destination, len, realtime_ns }) =
+            receive_datagram(&self.socket, buffer, &mut self.control)?
+        else {
             return Ok(None);
         };
         write_headers(buffer, source, destination, len);
@@ -175,6 +178,15 @@ pub(crate) fn prepare(socket: &Socket, parted_len: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// Room for what the kernel says beside a datagram.
+pub(crate) struct Control(Vec<u8>);
+
+impl Default for Control {
+    fn default() -> Self {
+        Self(nix::cmsg_space!(libc::in_pktinfo, libc::timespec))
+    }
+}
+
 /// What the kernel says of a datagram.
 pub(crate) struct Datagram {
     pub(crate) source: ipv4::Address,
@@ -185,11 +197,14 @@ pub(crate) struct Datagram {
 }
 
 /// The next datagram, its data behind room for headers; `None` if there is none yet.
-pub(crate) fn receive_datagram(socket: &Socket, buffer: &mut [u8]) -> io::Result<Option<Datagram>> {
-    let mut control = nix::cmsg_space!(libc::in_pktinfo, libc::timespec);
+pub(crate) fn receive_datagram(
+    socket: &Socket,
+    buffer: &mut [u8],
+    Control(control): &mut Control,
+) -> io::Result<Option<Datagram>> {
     let Some(room) = buffer.get_mut(HEADERS_LEN..) else { return Ok(None) };
     let mut parts = [IoSliceMut::new(room)];
-    let heard = recvmsg::<SockaddrIn>(socket.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::MSG_DONTWAIT);
+    let heard = recvmsg::<SockaddrIn>(socket.as_raw_fd(), &mut parts, Some(control), MsgFlags::MSG_DONTWAIT);
     let heard = match heard {
         Ok(heard) => heard,
         Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => return Ok(None),

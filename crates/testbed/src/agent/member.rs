@@ -13,7 +13,7 @@ use super::Failure;
 use super::launch::{Launch, LaunchQueue};
 use super::port::{Incoming, Port};
 use super::program::Running;
-use crate::clock::RunClock;
+use crate::clock::{RunClock, Stamps};
 use crate::connection::Connections;
 use crate::end::{Fate, NoticeOf};
 use crate::log::{AgentLog, ConnectedSent, ConnectionRecord, EventRecord, ReceivedRecord, SentRecord};
@@ -25,6 +25,7 @@ const FRAMES_PER_TURN: usize = 32;
 /// A node with its ports, its clock and its records.
 pub(super) struct Member {
     clock: RunClock,
+    stamps: Stamps,
     oscillator: Oscillator,
     node: Box<dyn Node + Send>,
     ports: Vec<Port>,
@@ -62,6 +63,7 @@ impl Member {
         let frame_len_max = ports.iter().map(Port::frame_len_max).max().unwrap_or_default();
         Self {
             clock,
+            stamps: Stamps::default(),
             oscillator: Oscillator::new(Duration::from_ps(setup.offset_ps), Ppm(setup.drift_ppb)),
             node,
             ports,
@@ -91,14 +93,16 @@ impl Member {
         let mut busy = self.send_due();
         busy |= self.receive_frames()?;
         busy |= self.tell_fates()?;
-        if self.wake_at.is_some_and(|at| at <= self.oscillator.local(self.clock.now())) {
-            self.handle(Input::Timeout)?;
+        // Reading the clock is most of what a message costs here, so it is read once where nothing takes long in between.
+        let now = self.clock.now();
+        if self.wake_at.is_some_and(|at| at <= self.oscillator.local(now)) {
+            self.handle_at(now, Input::Timeout)?;
             busy = true;
         }
         if let Some(program) = &mut self.program {
-            program.turn(self.clock.now());
+            program.turn(now);
         }
-        if self.stop_at.is_some_and(|at| at <= self.clock.now()) {
+        if self.stop_at.is_some_and(|at| at <= now) {
             self.stop()?;
             busy = true;
         }
@@ -176,7 +180,7 @@ impl Member {
                         continue;
                     }
                 };
-                let at = self.clock.of_realtime(received.realtime_ns);
+                let at = self.stamps.of_realtime(self.clock, received.realtime_ns);
                 let bytes = &frame[..received.len.min(frame.len())];
                 let first_event = self.log.events.len();
                 let port = PortId(index as u16);
@@ -187,11 +191,12 @@ impl Member {
                     self.send_due();
                     continue;
                 }
-                let (hash, len) = (self.ports[index].hash(bytes), received.len as u32);
+                let len = received.len as u32;
                 if self.ports[index].own_message(bytes).is_some() {
                     self.log.connected_received.extend(verdict.map(|verdict| (verdict, len)));
                     continue;
                 }
+                let hash = self.ports[index].hash(bytes);
                 // One record for each frame the node was given, in order: their numbers are those of its inputs.
                 self.log.received.push(ReceivedRecord { at_ps: at.as_ps(), port: port.0, hash, len, verdict, told });
                 self.send_due();
@@ -227,30 +232,41 @@ impl Member {
 
     /// Gives the node one input and does all it wants done.
     fn handle(&mut self, input: Input<'_>) -> Result<(), Failure> {
-        let now = self.oscillator.local(self.clock.now());
-        self.node.handle_input(now, input).map_err(|error| Failure::Told(Step::Run, error.to_string()))?;
+        self.handle_at(self.clock.now(), input)
+    }
+
+    /// The same, where the clock was read just before.
+    fn handle_at(&mut self, now: SimTime, input: Input<'_>) -> Result<(), Failure> {
+        let is_frame = matches!(input, Input::Frame { .. });
+        let handled = self.node.handle_input(self.oscillator.local(now), input);
+        handled.map_err(|error| Failure::Told(Step::Run, error.to_string()))?;
         let mut computing: Option<(Work, SimTime)> = None;
         let mut attack = None;
+        // What was told of a frame was told when it had been looked at.
+        let mut now = if is_frame { self.clock.now() } else { now };
         loop {
             if let Some((Work { declared: Some(length), .. }, began)) = &computing {
                 // Work without code of its own: this node's processor is busy, the host's need not be.
                 self.pass_time(*began + *length);
+                now = self.clock.now();
             }
-            let now = self.clock.now();
             let output = self.node.poll_output(self.oscillator.local(now), &mut self.buffer);
-            let polled = self.clock.now();
             if let Some((work, began)) = computing.take() {
-                self.log.add_work(began, &work, polled - began);
+                now = self.clock.now();
+                self.log.add_work(began, &work, now - began);
             }
             match output {
-                Output::Work(work) => computing = Some((work, self.clock.now())),
+                Output::Work(work) => {
+                    now = self.clock.now();
+                    computing = Some((work, now));
+                }
                 Output::Event(event) => {
                     attack = match event.kind {
                         // What is withheld is no frame, and what is delayed the frame that came.
                         EventKind::Attacked(kind) if kind.makes_frame() => Some(event.kind.code()),
                         _ => None,
                     };
-                    self.log.events.push(EventRecord::new(polled, &event));
+                    self.log.events.push(EventRecord::new(now, &event));
                 }
                 Output::Transmit(transmit) => {
                     let launch_at = self.oscillator.sim(transmit.launch_at);
@@ -267,6 +283,7 @@ impl Member {
                     let Transmit { port, token, .. } = transmit;
                     self.launches.push(launch_at, port, token, attack.take(), records, bytes);
                     self.send_due();
+                    now = self.clock.now();
                 }
                 Output::Timeout(at) => {
                     self.wake_at = at;
@@ -289,9 +306,10 @@ impl Member {
     /// Sends every frame whose launch time has come. True if there was one.
     fn send_due(&mut self) -> bool {
         let mut any = false;
-        while let Some(launch) = self.launches.pop_due(self.clock.now()) {
-            any = true;
+        while self.launches.next_at().is_some() {
             let at = self.clock.now();
+            let Some(launch) = self.launches.pop_due(at) else { break };
+            any = true;
             let port = self.ports.get_mut(launch.port.index());
             let (sent, to) = port.map_or((false, None), |port| (port.send(launch.bytes()).is_ok(), Some(&*port)));
             if let Some(message) = to.and_then(|to| own_message(to, &launch)) {

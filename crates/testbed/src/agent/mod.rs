@@ -3,6 +3,7 @@
 mod driver;
 mod launch;
 mod member;
+mod own_cost;
 mod port;
 mod program;
 mod setup;
@@ -15,6 +16,7 @@ use std::process::ExitCode;
 use chronoseal_core::{Duration, Node, NodeId};
 
 use self::member::Member;
+pub use self::own_cost::{OwnCost, OwnStream, own_cost};
 use crate::clock::RunClock;
 use crate::connection::channel::{NoTransports, Transports};
 use crate::message::{self, FromAgent, MemberSetup, Step, ToAgent};
