@@ -79,6 +79,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("recording_csv", recording_csv),
     ("recording_mf4", recording),
     ("recording_pcap", recording),
+    ("recording_sqlite", recording),
     ("recording_trc", recording),
     ("replayed_datagrams", replayed_datagrams),
     ("scenario_text", scenario_text),

@@ -101,6 +101,7 @@ a_test_each! {
     recording_csv
     recording_mf4
     recording_pcap
+    recording_sqlite
     recording_trc
     replayed_datagrams
     scenario_text

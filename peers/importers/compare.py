@@ -20,7 +20,7 @@ import cantools
 
 FRAME_LEN_MAX = 64
 J1939_LEN = 8
-LOGS = {".asc", ".blf", ".csv", ".log", ".mf4", ".trc"}
+LOGS = {".asc", ".blf", ".csv", ".db", ".log", ".mf4", ".trc"}
 
 
 def imported(chronoseal, path):

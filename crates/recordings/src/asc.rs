@@ -83,8 +83,12 @@ impl Reader {
         match words.next("a channel", to)? {
             "CANFD" => self.fd_event(&mut words, to),
             channel if number(channel, 10).is_some() => self.event(channel, &mut words, to),
-            _ => {
-                to.leave_out("events that are no frame", place);
+            what => {
+                let is_xl = what.starts_with("CANXL");
+                to.leave_out(
+                    if is_xl { "CAN XL frames, which are not read" } else { "events that are no frame" },
+                    place,
+                );
                 Ok(())
             }
         }

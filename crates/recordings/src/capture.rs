@@ -9,8 +9,9 @@ use pcap_file::pcap::{PcapParser, RawPcapPacket};
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::pcapng::{Block, PcapNgParser};
-use pcap_file::{PcapError, TsResolution};
+use pcap_file::{Endianness, PcapError, TsResolution};
 
+use crate::bytes::array;
 use crate::collector::shortened;
 use crate::error::{Place, Problem};
 use crate::format::Format;
@@ -23,6 +24,9 @@ pub const LINKTYPE_LINUX_SLL: u32 = 113;
 pub const LINKTYPE_LINUX_SLL2: u32 = 276;
 /// `LINKTYPE_CAN_SOCKETCAN`.
 pub const LINKTYPE_CAN_SOCKETCAN: u32 = 227;
+
+/// How the header of a section begins, in either order.
+const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
 const HELP: &str = "capture again, or repair the file with `pcapfix`";
 
@@ -99,7 +103,15 @@ impl<'a> CaptureReader<'a> {
                 (rest, Parser::Pcap(parser, Some(interface)))
             }
             Some(Format::Pcapng) => {
-                let (rest, parser) = PcapNgParser::new(bytes).map_err(|error| problem(Format::Pcapng, 0, &error))?;
+                let (rest, parser) = match PcapNgParser::new(bytes) {
+                    Ok(read) => read,
+                    Err(error) => {
+                        let (block, rest) =
+                            ended(bytes, &error, false).ok_or_else(|| problem(Format::Pcapng, 0, &error))?;
+                        let read = PcapNgParser::new(&block).map_err(|error| problem(Format::Pcapng, 0, &error))?;
+                        (rest, read.1)
+                    }
+                };
                 (rest, Parser::Pcapng(parser))
             }
             _ => {
@@ -141,7 +153,16 @@ impl<'a> CaptureReader<'a> {
                 self.packet(at, 0, Some(u128::from(at_ns)), packet.orig_len, packet.data).map(Some)
             }
             Parser::Pcapng(parser) => {
-                let (rest, block) = parser.next_block(self.rest).map_err(|error| problem(format, at, &error))?;
+                let (rest, block) = match parser.next_block(self.rest) {
+                    Ok(read) => read,
+                    Err(error) => {
+                        let is_big = parser.section().endianness == Endianness::Big;
+                        let (block, rest) =
+                            ended(self.rest, &error, is_big).ok_or_else(|| problem(format, at, &error))?;
+                        let read = parser.next_block(&block).map_err(|error| problem(format, at, &error))?;
+                        (rest, read.1.into_owned())
+                    }
+                };
                 self.rest = rest;
                 self.block(at, block)
             }
@@ -229,6 +250,25 @@ impl<'a> Iterator for CaptureReader<'a> {
             }
         }
     }
+}
+
+/// The first block, with an end of its options, and what is behind it, if the library misses that end. It need not be there (pcapng
+/// section 3.5).
+fn ended<'a>(bytes: &'a [u8], error: &PcapError, is_big: bool) -> Option<(Vec<u8>, &'a [u8])> {
+    if !matches!(error, PcapError::InvalidField("Invalid option")) {
+        return None;
+    }
+    // The header of a section says its own order.
+    let is_big = match array(bytes, 8)? {
+        magic if bytes.starts_with(&SECTION) => magic == [0x1a, 0x2b, 0x3c, 0x4d],
+        _ => is_big,
+    };
+    let len = array(bytes, 4).map(|len| if is_big { u32::from_be_bytes(len) } else { u32::from_le_bytes(len) })?;
+    let (block, rest) = bytes.split_at_checked(len as usize)?;
+    let longer = len.checked_add(4)?;
+    let longer = if is_big { longer.to_be_bytes() } else { longer.to_le_bytes() };
+    let body = block.get(8..block.len().checked_sub(4)?)?;
+    Some(([&block[..4], &longer, body, &[0; 4], &longer].concat(), rest))
 }
 
 /// pcapng section 4.3.1: of the flags, the two lowest bits are the direction, and 2 is outbound.

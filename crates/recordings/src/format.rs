@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{busmaster, candump, csv};
+use crate::{busmaster, candump, csv, sqlite};
 
 /// A format of recordings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -26,6 +26,8 @@ pub enum Format {
     Gvret,
     /// python-can's CSV.
     PythonCsv,
+    /// python-can's SQLite database.
+    Sqlite,
     /// pcap with link type 227, `LINKTYPE_CAN_SOCKETCAN`.
     Pcap,
     /// pcapng with an interface of link type 227.
@@ -44,6 +46,7 @@ impl fmt::Display for Format {
             Self::Busmaster => "BUSMASTER log",
             Self::Gvret => "SavvyCAN's CSV",
             Self::PythonCsv => "python-can's CSV",
+            Self::Sqlite => "python-can's SQLite",
             Self::Pcap => "pcap",
             Self::Pcapng => "pcapng",
         })
@@ -95,6 +98,7 @@ fn binary(bytes: &[u8]) -> Option<Format> {
             word(4).is_none_or(|len| (72..4096).contains(&u32::from_le_bytes(len))).then_some(Format::Blf)
         }
         _ if bytes.starts_with(b"MDF     ") || bytes.starts_with(b"UnFinMF ") => has_version(8).then_some(Format::Mf4),
+        _ if bytes.starts_with(sqlite::BEGINNING) => Some(Format::Sqlite),
         [0xa1, 0xb2, 0xc3 | 0x3c, 0xd4 | 0x4d] | [0xd4 | 0x4d, 0xc3 | 0x3c, 0xb2, 0xa1] => Some(Format::Pcap),
         [0x0a, 0x0d, 0x0d, 0x0a] => Some(Format::Pcapng),
         _ => None,

@@ -36,6 +36,7 @@ mod gzip;
 mod mf4;
 mod pcap;
 mod recording;
+mod sqlite;
 mod statistics;
 mod text;
 mod trc;
@@ -88,6 +89,7 @@ pub fn read(bytes: &[u8]) -> Result<Recording, ReadError> {
         Format::Trc => trc::read(bytes, &mut collector),
         Format::Pcap | Format::Pcapng => pcap::read(bytes, &mut collector),
         Format::Blf => blf::read(bytes, &mut collector),
+        Format::Sqlite => sqlite::read(bytes, &mut collector),
         Format::Mf4 => mf4::read(bytes, &mut collector),
     };
     let outcome = outcome.and_then(|()| collector.too_damaged().map_or(Ok(()), Err));

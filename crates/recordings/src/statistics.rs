@@ -11,6 +11,9 @@ use crate::recording::{RecordedFrame, Recording};
 /// Windows of a load curve; a longer recording wants a longer window.
 pub const WINDOWS_MAX: u64 = 1_000_000;
 
+/// A frame that is so much before the curve of a burst is no further one `[1]`.
+const BURST_TOLERANCE: f64 = 0.1;
+
 /// What was seen of one identifier on one channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IdentifierStatistics {
@@ -31,6 +34,22 @@ pub struct IdentifierStatistics {
     pub len_max: usize,
     /// Kind of the first data frame; `None` if there are only remote frames.
     pub kind: Option<FrameKind>,
+    /// The data of all data frames together `[byte]`.
+    pub data_len: u64,
+    /// From the first data frame to the last `[ns]`.
+    pub span_ns: u64,
+    /// When the first data frame came, since the recording begins `[ns]`.
+    pub begin_ns: u64,
+    /// Data frames that came at once at most: with as many, a curve of their mean rate is nowhere below what came, but for a tenth of a
+    /// frame.
+    pub burst: u64,
+}
+
+impl IdentifierStatistics {
+    /// Data frames.
+    pub const fn data_count(&self) -> u64 {
+        self.count - self.remote_count
+    }
 }
 
 /// Statistics of every identifier, by channel and identifier.
@@ -47,6 +66,9 @@ pub fn identifiers(recording: &Recording) -> Vec<IdentifierStatistics> {
                 _ => recorded.frame.data().len(),
             });
             let kinds = frames.iter().map(|recorded| recorded.frame.kind());
+            let data = || frames.iter().filter(|recorded| !recorded.frame.kind().is_remote());
+            let (begin_ns, end_ns) = (data().next(), data().next_back());
+            let (begin_ns, end_ns) = (begin_ns.map_or(0, |it| it.at_ns), end_ns.map_or(0, |it| it.at_ns));
             IdentifierStatistics {
                 channel,
                 id,
@@ -56,6 +78,10 @@ pub fn identifiers(recording: &Recording) -> Vec<IdentifierStatistics> {
                 len_min: lengths.clone().min().unwrap_or(0),
                 len_max: lengths.max().unwrap_or(0),
                 kind: kinds.into_iter().find(|kind| !kind.is_remote()),
+                data_len: data().map(|recorded| recorded.frame.data().len() as u64).sum(),
+                span_ns: end_ns - begin_ns,
+                begin_ns,
+                burst: burst(data().map(|recorded| recorded.at_ns - begin_ns), end_ns - begin_ns),
             }
         })
         .collect()
@@ -68,6 +94,18 @@ fn period_ns(frames: &[&RecordedFrame]) -> Option<u64> {
     let median = median(&gaps)?;
     let period = if median > 0 { median } else { total / gaps.len() as u64 };
     (period > 0).then_some(period)
+}
+
+/// The smallest burst with which a curve of the mean rate bounds frames that came at these times, the last of them at `span_ns`.
+fn burst(times_ns: impl Iterator<Item = u64> + Clone, span_ns: u64) -> u64 {
+    let last = times_ns.clone().count().saturating_sub(1);
+    let (mut lowest, mut most) = (f64::INFINITY, 0f64);
+    for (before, at_ns) in times_ns.enumerate() {
+        let above = before as f64 - if span_ns > 0 { last as f64 * (at_ns as f64 / span_ns as f64) } else { 0.0 };
+        lowest = lowest.min(above);
+        most = most.max(above + 1.0 - lowest);
+    }
+    (most - BURST_TOLERANCE).ceil().max(0.0) as u64
 }
 
 /// How busy a bus was in one window.

@@ -110,6 +110,31 @@ fn one_of_several_flows_is_chosen_by_name() {
     assert!(refused(&chosen(4), file).contains("it has no flow `10.0.0.1:49152 to 10.0.0.4:49152`"));
 }
 
+/// A bit of a byte of the first packet's header of IPv4 is another one.
+fn with(mut file: Vec<u8>, at: usize, flip: u8) -> Vec<u8> {
+    file[24 + 16 + 14 + at] ^= flip;
+    file
+}
+
+#[test]
+fn checksums_that_an_interface_fills_in_behind_the_capture_change_nothing() {
+    let recorded = uneven();
+    let whole = capture(&recorded);
+    let mut without = whole.clone();
+    let mut at = 24;
+    while at < without.len() {
+        let len = u32::from_le_bytes(*without[at + 8..].first_chunk().unwrap()) as usize;
+        let ip = at + 16 + 14;
+        // None in the header of IPv4, and one of UDP that does not fit, as a host leaves it to its interface.
+        without[ip + 10..ip + 12].fill(0);
+        without[ip + 26..ip + 28].copy_from_slice(&[0x12, 0x34]);
+        at += 16 + len;
+    }
+    assert_ne!(whole, without);
+    let [with, without] = [whole, without].map(|file| simulated(REPLAY, file).summary.streams[0].sent);
+    assert_eq!((with, with > 400), (without, true));
+}
+
 #[test]
 fn what_is_no_whole_recording_of_datagrams_is_refused_with_its_place() {
     let file = capture(&uneven());
@@ -138,6 +163,9 @@ fn what_is_no_whole_recording_of_datagrams_is_refused_with_its_place() {
         (one(1_473), "has room for 1472"),
         (snapped, "was cut:"),
         (fragment, "is in fragments"),
+        (with(one(100), 10, 1), "the header's checksum does not fit"),
+        (with(one(100), 0, 3), "IPv4 without options"),
+        (with(one(100), 2, 9), "shorter than its header, or than its total length says"),
     ];
     for (file, message) in cases {
         let problem = refused(REPLAY, file);

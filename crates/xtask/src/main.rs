@@ -48,7 +48,8 @@ usage: cargo xtask <task>
                        finds into target/contradictions
   corpus DIR [--kept FILE] [--binary FILE]
                        gives every file below DIR, checked-out repositories of others, to `chronoseal scenario from`: what is refused
-                       has to be on the kept list (docs/dev/corpus.tsv), and nothing may crash or take too much memory or time
+                       has to be on the kept list (docs/dev/corpus.tsv), and nothing may crash or take too much memory or time; what
+                       is imported has the rates that were seen, and is broken by nothing that was assumed
   adapters [NAME…]     robot middleware over our links: what each adapter has to keep (default: all that are installed)
   socketcan [FOLDER]   the live CAN bus in user-mode Linux, whose kernel has CAN, against candump; FOLDER is where the
                        Debian packages user-mode-linux, busybox-static and can-utils are unpacked, if not installed

@@ -15,6 +15,7 @@ mod full_disk;
 mod group_changes;
 mod help;
 mod import;
+mod imported;
 mod inputs;
 mod interrupt;
 mod lint;

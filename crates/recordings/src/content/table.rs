@@ -31,9 +31,6 @@ pub const ENTRIES: &[Entry] = &[
     named("a file packed with bzip2", UNPACK, |it| it.bytes.starts_with(b"BZh") && it.text().is_empty()),
     named("a file packed with Zstandard", UNPACK, |it| it.bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])),
     named("a 7-Zip archive", UNPACK, |it| it.bytes.starts_with(b"7z\xbc\xaf\x27\x1c")),
-    named("an SQLite database, as python-can writes them", "write a log of it: `can_logconvert FILE out.log`", |it| {
-        it.bytes.starts_with(b"SQLite format 3\0")
-    }),
     named("a capture in another format than pcap", "convert it: `editcap -F pcapng FILE out.pcapng`", |it| {
         [&b"snoop\0\0\0"[..], b"TRSNIFF data", b"GMBU", b"RTSS", &[0xa1, 0xb2, 0xcd, 0x34], &[0x34, 0xcd, 0xb2, 0xa1]]
             .iter()

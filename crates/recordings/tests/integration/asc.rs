@@ -23,6 +23,7 @@ Begin Triggerblock Sat Nov 21 09:00:00.000 am 2026
    1.900000 CANFD   1 Rx        4EE                              1 1 9 12 01 02 03 04 05 06 07 08 09 0a 0b 0c 1331984 11 307000 46500250
    2.000000 CANFD   1 Rx        4EF                              0 0 2 2 aa bb   102203  133   200000 e0006659
    2.100000 CANFD   2 Tx ErrorFrame Not Acknowledge error, dominant error flag fffe c7 31ca
+   2.150000 CANXL   1 Rx        300 Name 1 0 0 8 01 02 03 04 05 06 07 08
    2.200000 1  J1939TP FEE3p        6    0  0   -   Rx   d 23 A0 0F
 End TriggerBlock
 ";
@@ -50,6 +51,7 @@ fn reads_every_kind_of_line() {
     assert_eq!(
         recording.warnings,
         [
+            Warning::LeftOut { what: "CAN XL frames, which are not read", count: 1, first: Place::Line(20) },
             Warning::LeftOut { what: other, count: 4, first: Place::Line(6) },
             Warning::LeftOut { what, count: 1, first: Place::Line(13) },
         ]

@@ -86,3 +86,44 @@ fn what_is_no_capture_is_refused_and_a_torn_one_read_as_far_as_it_goes() {
     assert!(matches!(torn.next(), Some(Err(Problem::Truncated { place: Place::Byte(56), .. }))));
     assert!(torn.next().is_none());
 }
+
+/// A list of options may end with its block, as some devices write it.
+#[test]
+fn options_without_an_end_are_read() {
+    for is_big in [true, false] {
+        let word = |value: u32| if is_big { value.to_be_bytes() } else { value.to_le_bytes() };
+        let half = |value: u16| if is_big { value.to_be_bytes() } else { value.to_le_bytes() };
+        let block = |kind: u32, body: &[&[u8]]| {
+            let body = body.concat();
+            let len = word(body.len() as u32 + 12);
+            [&word(kind)[..], &len, &body, &len].concat()
+        };
+        let option = |code: u16, value: &[u8]| [&half(code)[..], &half(value.len() as u16), value].concat();
+        let section = block(0x0a0d_0d0a, &[&word(0x1a2b_3c4d), &half(1), &half(0), &[0xff; 8], &option(4, b"made")]);
+        let interface = block(1, &[&half(1), &half(0), &word(0), &option(2, b"eth0")]);
+        let packet = |time: u32, options: &[u8]| {
+            block(6, &[&word(0), &word(0), &word(time), &word(4), &word(4), &[1, 2, 3, 4], options])
+        };
+        let outbound = option(2, &word(2));
+        let packets_of = [packet(5, &outbound), packet(6, &[]), packet(7, &outbound)].concat();
+        let bytes = [&section[..], &interface, &packets_of, &section, &interface, &packets_of].concat();
+        let seen: Vec<_> = packets(&bytes).iter().map(|it| (it.interface, it.at_ns, it.is_outbound)).collect();
+        let all = [0, 1].map(|interface| {
+            [(5_000, true), (6_000, false), (7_000, true)].map(|(at, outbound)| (interface, Some(at), outbound))
+        });
+        assert_eq!(seen, all.concat());
+        let names = CaptureReader::new(&bytes).unwrap().filter_map(|item| match item.unwrap() {
+            CaptureItem::Interface(interface) => interface.name,
+            CaptureItem::Packet(_) => None,
+        });
+        assert_eq!(names.collect::<Vec<_>>(), ["eth0", "eth0"]);
+        // Wherever it is cut: an end or a problem, and no more packets.
+        for cut in 0..bytes.len() {
+            let reader = CaptureReader::new(&bytes[..cut]);
+            assert!(
+                reader.is_err()
+                    || reader.unwrap().filter(|item| matches!(item, Ok(CaptureItem::Packet(_)))).count() <= 5
+            );
+        }
+    }
+}

@@ -18,7 +18,7 @@ const SEEN: &[(&str, &[u8])] = &[
     ("a file packed with bzip2", b"BZh91AY&SY\0\x01"),
     ("a file packed with Zstandard", &[0x28, 0xb5, 0x2f, 0xfd, 4]),
     ("a 7-Zip archive", b"7z\xbc\xaf\x27\x1c\0"),
-    ("an SQLite database, as python-can writes them", b"SQLite format 3\0\x10\0"),
+    ("a recording of a CAN bus", b"SQLite format 3\0\x10\0"),
     ("a capture in another format than pcap", b"snoop\0\0\0\0\0\0\x02"),
     ("a ROS bag", b"#ROSBAG V2.0\n"),
     (

@@ -40,6 +40,7 @@ fn each_format_is_known_by_what_is_in_it() {
         ),
         (b"***BUSMASTER Ver 2.4.0***\n", Format::Busmaster),
         (b"(1398128223.803317) can0 166#D0320009\n", Format::CandumpLog),
+        (b"SQLite format 3\0\x10\0", Format::Sqlite),
         (&[0xd4, 0xc3, 0xb2, 0xa1, 2, 0], Format::Pcap),
         (&[0x0a, 0x0d, 0x0d, 0x0a], Format::Pcapng),
     ] {

@@ -14,6 +14,7 @@ mod gzip;
 mod mf4;
 mod pcap;
 mod samples;
+mod sqlite;
 mod statistics;
 mod trc;
 

@@ -10,7 +10,7 @@ const BLF: &[u8] = include_bytes!("../fixtures/python_can.blf");
 const MF4: &[u8] = include_bytes!("../fixtures/python_can.mf4");
 
 /// The frames of `make.py` in their order: time since the first `[us]`, channel from 0, frame as a log writes it.
-fn frames() -> Vec<(u64, usize, String)> {
+pub(super) fn frames() -> Vec<(u64, usize, String)> {
     let mut frames: Vec<(u64, usize, String)> = vec![
         (0, 0, "123#01020304".into()),
         (500, 1, "18FEF100#0102030405060708".into()),

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use chronoseal_core::Duration;
 use chronoseal_recordings::content::NotRead;
 
-use crate::limits::{CLUSTER_CYCLE_MAX, HEADER_LEN, SLOTS_MAX};
+use crate::limits::{CLUSTER_CYCLE_MAX, HEADER_LEN, PERIOD_MIN, SLOTS_MAX};
 use crate::load::{NoFiles, load};
 use crate::problem::{Code, Problem, Problems};
 
@@ -164,6 +164,34 @@ fn plain_name(source_name: &str) -> String {
         .collect();
     let plain = plain.trim_matches(['-', '_']);
     if plain.is_empty() { "imported".into() } else { plain.into() }
+}
+
+/// No run of an imported scenario is longer, unless it is said.
+const RUN_MAX: Duration = Duration::from_s(60);
+/// Periods of its slowest stream that a run shows at least.
+const PERIODS_MIN: i64 = 4;
+
+/// How long something takes that was recorded once: up to its last frame, and the usual distance of two behind it.
+fn recorded_length(length_ns: u64, frames: usize) -> Duration {
+    let distance_ns = length_ns / (frames.saturating_sub(1)).max(1) as u64;
+    Duration::from_ns(length_ns.saturating_add(distance_ns).min(100 * 86_400 * 1_000_000_000) as i64)
+}
+
+/// How long a run is: as long as what was recorded, in three digits, but long enough to see the slowest stream some times, and no longer
+/// than anybody waits for.
+fn run_length(recorded: Duration, slowest: Duration) -> Duration {
+    let seen = slowest.checked_mul(PERIODS_MIN).unwrap_or(RUN_MAX);
+    rounded_up(recorded.max(seen).clamp(PERIOD_MIN, RUN_MAX))
+}
+
+/// Three digits of a time, no less than it.
+fn rounded_up(time: Duration) -> Duration {
+    let ps = time.as_ps().unsigned_abs();
+    let mut step = 1u64;
+    while ps / step >= 1_000 {
+        step *= 10;
+    }
+    Duration::from_ps(ps.div_ceil(step).saturating_mul(step).min(i64::MAX as u64) as i64)
 }
 
 /// The cluster cycle for time-triggered streams of these periods, if a schedule can hold them.

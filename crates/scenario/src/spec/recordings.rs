@@ -44,7 +44,7 @@ pub struct TrafficSpec {
     /// A recording of the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub builtin: Option<String>,
-    /// A log beside the scenario: candump, ASC, BLF, TRC, MF4, BUSMASTER or a capture. For a lossy link a capture (pcap or pcapng) of UDP.
+    /// A log beside the scenario: candump, ASC, BLF, TRC, MF4, BUSMASTER, the CSV or SQLite of python-can, or a capture. For a lossy link a capture (pcap or pcapng) of UDP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// For a lossy link, which flow of datagrams, such as `"10.0.0.1:5000 to 10.0.0.2:5000"`. Default: the only one.

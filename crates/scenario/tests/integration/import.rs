@@ -212,6 +212,56 @@ fn each_interface_becomes_a_segment_and_a_stream_seen_at_two_is_one() {
     assert!(text.contains("20 frames were left out: they were seen at another interface"), "{text}");
 }
 
+/// Tags of two customers of one provider, who use the same VLAN.
+#[test]
+fn streams_are_told_apart_by_the_tags_within_that_of_a_provider() {
+    let mut packets = Vec::new();
+    for i in 0..20 {
+        let tags = |customer: u8, pcp: u8| [0x88, 0xa8, 0x60, 100, 0x81, 0, pcp << 5, customer, 0x88, 0xb5];
+        packets.push((0, i * 10_000, frame(2, 1, &tags(7, 5), 108)));
+        packets.push((0, i * 10_000 + 10, frame(2, 1, &tags(7, 2), 208)));
+        packets.push((0, i * 20_000 + 20, frame(2, 1, &tags(8, 5), 308)));
+    }
+    let text = from_capture("two.pcapng", &with_interfaces(&[(1, "eth0")], &packets))
+        .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let plan = plan(&text);
+    let streams: Vec<_> =
+        plan.streams.iter().map(|one| (&one.name[..], one.period.as_ns() / 1_000, one.hops[0].frame_len)).collect();
+    // What the tags within take is a part of the frame.
+    assert_eq!(
+        streams,
+        [
+            ("station-1-88b5-pcp3-vlan7", 10_000, 208),
+            ("station-1-88b5-pcp3-vlan7-1", 10_000, 108),
+            ("station-1-88b5-pcp3-vlan8", 20_000, 308)
+        ],
+        "{text}"
+    );
+    assert!(text.contains("VLAN 100 priority 3, in it VLAN 7 priority 2, type 0x88b5"), "{text}");
+    assert!(text.matches("assumed: switches go by the outer tag alone").count() == 3, "{text}");
+    assert!(text.matches("class = { vlan = { pcp = 3, vid = 100 } }").count() == 3, "{text}");
+}
+
+/// Of IPv4 and UDP: none, or one that does not fit, where an interface fills it in behind the capture.
+#[test]
+fn checksums_that_were_not_filled_in_change_nothing() {
+    let datagram = |checksums: [u8; 2]| {
+        let [ip, udp] = checksums;
+        let mut bytes = vec![0x08, 0, 0x45, 0, 0, 40, 0, 1, 0, 0, 64, 17, ip, ip, 10, 0, 0, 1, 10, 0, 0, 2];
+        bytes.extend([0x30, 0x39, 0x30, 0x3a, 0, 20, udp, udp]);
+        bytes
+    };
+    let of = |checksums| {
+        let packets: Vec<_> = (0..20).map(|i| (0, i * 10_000, frame(2, 1, &datagram(checksums), 60))).collect();
+        from_capture("offloaded.pcapng", &with_interfaces(&[(1, "eth0")], &packets))
+            .unwrap_or_else(|problems| panic!("{}", problems.render()))
+    };
+    let text = of([0, 0]);
+    assert!(text.contains("20 Ethernet frames were read") && text.contains("UDP ports 12345 to 12346"), "{text}");
+    assert!(!text.contains("left out"), "{text}");
+    assert_eq!((&text, &text), (&of([0xa5, 0]), &of([0, 0x5a])));
+}
+
 #[test]
 fn frames_of_all_interfaces_at_once_are_streams_of_their_addresses() {
     // Twenty bytes of `LINKTYPE_LINUX_SLL2`: IPv4 in from a neighbour at interface 3, and out by interface 4.

@@ -71,7 +71,8 @@ fn each_channel_with_messages_becomes_a_segment() {
             ("0x123-can0", "can0", 1, ms(10)),
             ("0x18fef100x-can0", "can0", 1, ms(40)),
             ("0x123-channel-1", "channel-1", 2, ms(20)),
-            ("0x7-period-bus", "period-bus", 2, ms(10)),
+            // Two bytes and one, 10 ms apart: as many a second.
+            ("0x7-period-bus", "period-bus", 2, Duration::from_us(13_333)),
         ]
     );
     assert!(text.contains("# 1 identifiers of channel bus/2 were left out: they have no period"), "{text}");
@@ -102,6 +103,101 @@ fn whole_recordings_become_scenarios() {
     let bus = Can::first(&vessel).expect("it is one");
     assert!(bus.messages().all(|message| message.id.is_extended()));
     assert_eq!(bus.segment.timing.nominal_bit(), Duration::from_us(4));
+}
+
+/// What a median says of bursts would fill the bus.
+#[test]
+fn a_period_gives_the_bytes_a_second_that_were_counted() {
+    let mut log = String::new();
+    for i in 0..400 {
+        log += &format!("({}.{:06}) can0 123#0102030405060708\n", i / 40, i / 4 % 10 * 100_000 + i % 4 * 1_000);
+        let len = if i % 2 == 0 { 4 } else { 8 };
+        log += &format!("({}.{:06}) can0 124#{}\n", i / 40, i % 40 * 25_000 + 500, "AB".repeat(len));
+    }
+    for i in 0..20 {
+        log += &format!("(3.{:06}) can0 125#0102\n", i * 1_000);
+        log += &format!("(4.{:06}) can0 126#\n", i * i * 1_000);
+    }
+    let text = imported("bursts.log", log.as_bytes());
+    let periods: Vec<_> = plan(&text).streams.iter().map(|one| one.period.as_us_f64()).collect();
+    // 400 of 8B, and 400 of 6B on average, in 10 s; 20 in 10 s.
+    let wanted = [25_000.0, 33_333.0, 500_000.0, 500_000.0];
+    assert!(
+        periods.iter().zip(wanted).all(|(period, wanted)| (period / wanted - 1.0).abs() < 0.02),
+        "{periods:?}\n{text}"
+    );
+    assert!(text.contains(
+        "# 400 frames; usual distance 1ms, up to 4 at once. assumed: as many bytes a second as were counted"
+    ));
+    assert!(
+        text.contains("assumed: evenly spread over all of the recording, though it was seen for 19ms of 9.976s only"),
+        "{text}"
+    );
+    assert!(text.contains("duration = \"9.99s\""), "{text}");
+}
+
+#[test]
+fn a_run_is_as_long_as_what_was_recorded_and_shows_each_message() {
+    for (us, wanted) in
+        [(100, "duration = \"1ms\""), (1_234, "duration = \"12.4ms\""), (250_000, "duration = \"2.5s\"")]
+    {
+        let log: String =
+            (0..10).map(|i| format!("({}.{:06}) can0 123#01\n", i * us / 1_000_000, i * us % 1_000_000)).collect();
+        let text = imported("short.log", log.as_bytes());
+        assert!(text.contains(wanted), "{text}");
+    }
+    // The slowest is seen four times.
+    let log = "(0.0) can0 123#01\n(0.0) can0 124#01\n(3.0) can0 123#01\n(3.1) can0 124#01\n";
+    assert!(imported("slow.log", log.as_bytes()).contains("duration = \"12.4s\""));
+    // Replayed, exactly as long as its last frame and the gap behind it.
+    let log = "(0.0) can0 123#01\n(0.010001) can0 123#01\n(0.020001) can0 123#01\n";
+    assert!(
+        imported("exact.log", log.as_bytes())
+            .contains("`duration = \"25.00125ms\"`, in which each of its frames is sent once")
+    );
+}
+
+/// A database of this many messages without cycle times, and one with.
+fn database(without: u32, cycle_ms: u32, with: u32) -> String {
+    let mut text = "VERSION \"\"\nBU_: Engine Cluster\n".to_owned();
+    for i in 0..without + with {
+        text += &format!("BO_ {} M{i}: 8 Engine\n SG_ S : 0|8@1+ (1,0) [0|0] \"\" Cluster\n", 16 + i);
+    }
+    text += "BA_DEF_ BO_ \"GenMsgCycleTime\" INT 0 65535;\nBA_DEF_DEF_ \"GenMsgCycleTime\" 0;\n";
+    for i in without..without + with {
+        text += &format!("BA_ \"GenMsgCycleTime\" BO_ {} {cycle_ms};\n", 16 + i);
+    }
+    text
+}
+
+#[test]
+fn what_is_assumed_of_a_bus_does_not_fill_it() {
+    let of = |text: &str| {
+        let plan = plan(text);
+        let bus = Can::first(&plan).expect("it is one");
+        (
+            bus.segment.timing.nominal_bit(),
+            plan.streams[0].period,
+            plan.streams.iter().filter(|one| one.deadline > Some(one.period)).count(),
+        )
+    };
+    let (us, ms) = (Duration::from_us, Duration::from_ms);
+    // 270 us each at 500 kbit/s, 135 us at 1 Mbit/s.
+    assert_eq!(of(&imported("few.dbc", database(300, 0, 0).as_bytes())), (us(2), ms(100), 0));
+    assert_eq!(of(&imported("more.dbc", database(500, 0, 0).as_bytes())), (us(1), ms(100), 0));
+    let text = imported("many.dbc", database(1_000, 0, 0).as_bytes());
+    assert_eq!(of(&text), (us(1), ms(200), 0), "{text}");
+    assert!(
+        text.contains("# Assumed: 200ms for 1000 messages without a cycle time.\n# With 100ms no bus would have room")
+    );
+    // Those that have a cycle time keep it, and get a deadline where it cannot hold.
+    let text = imported("late.dbc", database(40, 5, 1).as_bytes());
+    assert_eq!(of(&text), (us(2), ms(100), 1), "{text}");
+    assert!(text.contains("period = \"5ms\"\ndeadline = \"11.1ms\"    # assumed\n"), "{text}");
+    assert!(
+        text.contains("# Assumed: deadlines of 1 messages, which may be later than their next one is due."),
+        "{text}"
+    );
 }
 
 #[test]

@@ -175,3 +175,23 @@ fn a_message_with_a_bad_number_is_left_out_of_its_bus_with_a_warning() {
     assert!(matches!(told[..], [one] if one.contains("cars/front.dbc") && one.contains("OilTemperature")), "{told:?}");
     assert!(plan(&text).streams.iter().all(|stream| stream.name != "OilTemperature"));
 }
+
+#[test]
+fn a_bus_that_the_usual_rate_does_not_hold_gets_a_faster_one_and_late_messages_a_deadline() {
+    let mut rear = REAR.to_owned();
+    (0..400).for_each(|i| rear += &format!("BO_ {} M{i}: 8 BrakeLeft\n", 600 + i));
+    rear += "BO_ 1999 Late: 8 BrakeLeft\nBA_DEF_ BO_ \"GenMsgCycleTime\" INT 0 10000;\nBA_DEF_DEF_ \"GenMsgCycleTime\" 0;\n";
+    rear += "BA_ \"GenMsgCycleTime\" BO_ 1999 20;\n";
+    let text = scenario(
+        &[("front.dbc", FRONT), ("rear.dbc", &rear)],
+        "message,from,to,gateway\nBrakeRequest,front,rear,Zone\n",
+    )
+    .unwrap_or_else(|problems| panic!("{}", problems.render()));
+    let plan = plan(&text);
+    let rate = |segment| Can::of(&plan, SegmentId(segment)).expect("it is one").segment.timing.nominal_bit().as_ns();
+    assert_eq!((rate(0), rate(1)), (2_000, 1_000), "{text}");
+    let late: Vec<&str> =
+        plan.streams.iter().filter(|one| one.deadline > Some(one.period)).map(|one| one.name.as_str()).collect();
+    assert_eq!(late, ["Late"]);
+    assert!(text.contains("# Assumed: deadlines of 1 messages"), "{text}");
+}

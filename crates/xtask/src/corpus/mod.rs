@@ -1,5 +1,6 @@
 //! Files of public repositories, each given to `chronoseal scenario from`: what is one of our formats is imported, or refused for a
-//! reason that a kept list names. Anything else fails: another refusal, an end by a signal, too much memory, too much time.
+//! reason that a kept list names. Anything else fails: another refusal, an end by a signal, too much memory, too much time. What is
+//! imported is simulated and checked, too.
 //!
 //! By hand: the repositories are other people's, and are no part of this one. docs/dev/corpus.md says which they were.
 
@@ -98,7 +99,20 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
     for line in &unused {
         println!("{}: {line} is needed by no file; take it out", list.display());
     }
-    if failures > 0 || !unused.is_empty() { Err(Failure::CheckFailed) } else { Ok(()) }
+    let holds = rates_and_words(root, &folder)?;
+    if failures > 0 || !unused.is_empty() || !holds { Err(Failure::CheckFailed) } else { Ok(()) }
+}
+
+/// What is imported, simulated and checked by a test of the command line, whose build of the program is used: each class has the bytes a
+/// second that were seen, and nothing is broken by what was assumed.
+fn rates_and_words(root: &Path, folder: &Path) -> Result<bool, Failure> {
+    let cannot = |error: std::io::Error| Failure::because(format!("{}: {error}", folder.display()));
+    let folder = folder.canonicalize().map_err(cannot)?;
+    let mut command = std::process::Command::new("cargo");
+    command.args(["test", "--quiet", "--workspace", "--test", "cli", "integration::imported", "--", "--nocapture"]);
+    let status = command.current_dir(root).env("IMPORTED_CORPUS", folder).status();
+    let status = status.map_err(|error| Failure::because(format!("cargo: {error}")))?;
+    Ok(status.success())
 }
 
 /// The ending of a name in small letters, without that of gzip.

@@ -6,13 +6,24 @@ use chronoseal_core::Duration;
 use chronoseal_recordings::{Database, DatabaseMessage, read_dbc};
 use chronoseal_wire::can::{CanId, FrameKind};
 
-use super::{BUS, FoundBus, FoundMessage, REST_OF_BUS, node_name, secured, transport, write};
+use super::{BUS, FoundBus, FoundMessage, REST_OF_BUS, holds, node_name, secured, transport, write};
 use crate::import::WARNING;
 use crate::limits::{MESSAGES_MAX, NAME_LEN_MAX, NODES_MAX};
 use crate::problem::{Code, Problem, Problems};
 
 /// Period of a message whose database tells none.
 pub(in crate::import) const PERIOD_ASSUMED: Duration = Duration::from_ms(100);
+/// What is assumed instead, where the bus would be full with it.
+const PERIODS_ASSUMED: [Duration; 6] = [
+    PERIOD_ASSUMED,
+    Duration::from_ms(200),
+    Duration::from_ms(500),
+    Duration::from_s(1),
+    Duration::from_s(2),
+    Duration::from_s(5),
+];
+/// A database says nothing of how long.
+const DURATION: Duration = Duration::from_s(10);
 /// Usual bit rate of cars `[bit/s]`.
 pub(in crate::import) const BIT_RATE: u64 = 500_000;
 /// J1939 and NMEA 2000, which use 29 bits alone `[bit/s]`.
@@ -49,7 +60,7 @@ pub fn from_database(source_name: &str, bytes: &[u8]) -> Result<String, Problems
     let mut messages: Vec<_> = database.messages.iter().map(|message| found(message, &mut names)).collect();
     let taken: BTreeSet<CanId> = messages.iter().map(|message| message.id).collect();
     messages.extend(transport::frames(&database.transported, &taken));
-    let (messages, slow): (Vec<_>, Vec<_>) = messages.into_iter().partition(FoundMessage::is_writable);
+    let (mut messages, slow): (Vec<_>, Vec<_>) = messages.into_iter().partition(FoundMessage::is_writable);
     if messages.is_empty() {
         let message = format!("no message of the database fits a frame: {} are longer", database.left_out.len());
         return Err(fail(message, "give the database of a CAN bus"));
@@ -78,13 +89,39 @@ pub fn from_database(source_name: &str, bytes: &[u8]) -> Result<String, Problems
             "{proposed} messages have signals that look like those of SecOC: their comments propose a protection, and none is applied."
         ));
     }
+    let (bit_rate, data_bit_rate) = rates(messages.iter().map(|message| (message.id, message.kind)));
+    let known: BTreeSet<CanId> =
+        database.messages.iter().filter(|it| it.cycle_time.is_some()).map(|message| message.id).collect();
+    let (assumed, bit_rate) = assume(&mut messages, |id| !known.contains(&id), (bit_rate, data_bit_rate));
     if without > 0 {
-        about.push(format!("Assumed: 100ms for {without} messages without a cycle time."));
+        about.push(format!("Assumed: {assumed} for {without} messages without a cycle time."));
+    }
+    if assumed != PERIOD_ASSUMED {
+        about.push(format!("With {PERIOD_ASSUMED} no bus would have room for them. Write the periods that you know."));
     }
     about.push("Assumed: bit rates and duration. Change them to yours.".into());
-    let (bit_rate, data_bit_rate) = rates(messages.iter().map(|message| (message.id, message.kind)));
     let bus = FoundBus { name: BUS.into(), bit_rate, data_bit_rate, nodes, messages };
-    write(source_name, &about, vec![bus])
+    write(source_name, &about, DURATION, vec![bus])
+}
+
+/// Period and bit rate `[bit/s]` that are assumed: the first with which the bus is not full, 100 ms and the usual rate before all others.
+/// Messages whose period `is_assumed` get it.
+fn assume(
+    messages: &mut [FoundMessage],
+    is_assumed: impl Fn(CanId) -> bool,
+    (least, data_bit_rate): (u64, Option<u64>),
+) -> (Duration, u64) {
+    // Frames of the transport protocol have periods of their own.
+    let assumed: Vec<usize> =
+        (0..messages.len()).filter(|i| is_assumed(messages[*i].id) && messages[*i].period == PERIOD_ASSUMED).collect();
+    for period in PERIODS_ASSUMED {
+        assumed.iter().for_each(|i| messages[*i].period = period);
+        if let Some(bit_rate) = holds::bit_rate(messages, least, data_bit_rate) {
+            return (period, bit_rate);
+        }
+    }
+    assumed.iter().for_each(|i| messages[*i].period = PERIOD_ASSUMED);
+    (PERIOD_ASSUMED, least)
 }
 
 pub(super) fn fail(source_name: &str, message: String, help: &str) -> Problems {
@@ -151,5 +188,6 @@ fn found(message: &DatabaseMessage, names: &mut BTreeSet<String>) -> FoundMessag
         len: message.len,
         period: message.cycle_time.unwrap_or(PERIOD_ASSUMED),
         comment: comment(message),
+        deadline: None,
     }
 }

@@ -1,6 +1,7 @@
 //! CAN buses: what was recorded, or what a database says, becomes periodic messages.
 
 mod database;
+mod holds;
 mod recording;
 mod routes;
 mod secured;
@@ -50,6 +51,8 @@ struct FoundMessage {
     period: Duration,
     /// What is written above it.
     comment: String,
+    /// Where it is no period.
+    deadline: Option<Duration>,
 }
 
 impl FoundMessage {
@@ -61,18 +64,26 @@ impl FoundMessage {
 
 /// The text of one bus, or of several that share nothing, if it resolves; what is wrong with it otherwise. `about` is what was found and
 /// assumed, a comment a line.
-fn write(source_name: &str, about: &[String], mut buses: Vec<FoundBus>) -> Result<String, Problems> {
+fn write(
+    source_name: &str,
+    about: &[String],
+    duration: Duration,
+    mut buses: Vec<FoundBus>,
+) -> Result<String, Problems> {
     let quoted = |text: &str| toml_edit::Value::from(text).to_string();
     let is_several = buses.len() > 1;
     let of_bus = |name: &str, bus: &str| if is_several { format!("{name}-{bus}") } else { name.to_owned() };
     for bus in buses.iter_mut().filter(|bus| bus.nodes.len() == 1) {
         bus.nodes.push(LISTENER.into());
     }
+    let relax = |bus: &mut FoundBus| holds::relax(&mut bus.messages, bus.bit_rate, bus.data_bit_rate);
+    let late: usize = buses.iter_mut().map(relax).sum();
+    let relaxed = (late > 0).then(|| holds::shown(late));
     let mut text = String::new();
-    for line in about {
+    for line in about.iter().chain(&relaxed) {
         text += &format!("# {}\n", line.replace(char::is_control, " "));
     }
-    text += &format!("\nschema_version = 2\nname = {}\nduration = \"10s\"\n", quoted(&plain_name(source_name)));
+    text += &format!("\nschema_version = 2\nname = {}\nduration = \"{duration}\"\n", quoted(&plain_name(source_name)));
     for bus in &buses {
         text += &format!("\n[segments.{}.can]\nbit_rate = \"{}\"\n", bus.name, chronoseal_core::Rate(bus.bit_rate));
         if let Some(rate) = bus.data_bit_rate {
@@ -88,13 +99,15 @@ fn write(source_name: &str, about: &[String], mut buses: Vec<FoundBus>) -> Resul
         }
     }
     for (bus, message) in buses.iter().flat_map(|bus| bus.messages.iter().map(move |message| (bus, message))) {
+        let deadline = message.deadline.map(|deadline| format!("deadline = \"{deadline}\"    # assumed\n"));
         text += &format!(
-            "\n# {}\n[[streams]]\nname = {}\nfrom = {}\nlength = \"{}B\"\nperiod = \"{}\"\n{} = {}\n",
+            "\n# {}\n[[streams]]\nname = {}\nfrom = {}\nlength = \"{}B\"\nperiod = \"{}\"\n{}{} = {}\n",
             message.comment,
             quoted(&of_bus(&message.name, &bus.name)),
             quoted(&of_bus(&message.from, &bus.name)),
             message.len,
             message.period,
+            deadline.unwrap_or_default(),
             bus.name,
             table(message.id, message.kind),
         );

@@ -6,11 +6,11 @@ use chronoseal_core::Duration;
 use chronoseal_recordings::{IdentifierStatistics, Problem as Reason, ReadError, Recording, Warning};
 use chronoseal_wire::can::{BitTiming, BitTimingConfig, FrameKind};
 
-use super::{BUS, FoundBus, FoundMessage, REST_OF_BUS, write};
-use crate::import::WARNING;
+use super::{BUS, FoundBus, FoundMessage, REST_OF_BUS, holds, write};
 use crate::import::capture::round_period_us;
+use crate::import::{WARNING, recorded_length, run_length};
 use crate::kinds::KINDS;
-use crate::limits::{MESSAGES_MAX, SEGMENTS_MAX};
+use crate::limits::{CLUSTER_CYCLE_MAX, MESSAGES_MAX, SEGMENTS_MAX};
 use crate::problem::{Code, Problem, Problems};
 use crate::schema::Schema;
 
@@ -20,12 +20,17 @@ const BIT_RATES: [u64; 2] = [500_000, 1_000_000];
 const BIT_RATES_EXTENDED: [u64; 3] = [250_000, 500_000, 1_000_000];
 /// A bus that would be busier than this was a faster one `[%]`.
 const LOAD_MAX_PERCENT: i64 = 80;
+/// An identifier that was there for a smaller share of a recording is spread over all of it `[1]`.
+const SHARE_MIN: f64 = 0.05;
+/// A period that gives other bytes per second than were counted, by so much, is none `[1]`.
+const TOLERANCE: f64 = 0.05;
 /// Bit rate of the data phase that is assumed `[bit/s]`.
 const DATA_BIT_RATE: u64 = 2_000_000;
 
 /// A scenario from a recording of a CAN bus: each identifier that was seen twice or more becomes a message.
 ///
-/// Its period is the median distance of its frames, a round number if one is near, its length the longest that was seen.
+/// Its period is the median distance of its frames, a round number if one is near, unless that gives other bytes per second than were
+/// counted: then it is the distance that gives them. Its length is the longest that was seen.
 /// Who sent what is not recorded, so one node sends all. Each channel with messages is a segment of its own. Comments say what was
 /// assumed.
 ///
@@ -49,6 +54,7 @@ pub fn from_recording(source_name: &str, bytes: &[u8]) -> Result<String, Problem
         let message = format!("the recording has {} frames and so no message{damage}", recording.frames.len());
         return Err(fail(message, "record for a few periods of the slowest message"));
     }
+    let recorded = recorded_length(recording.length_ns(), recording.frames.len());
     let mut about = vec![format!(
         "{} frames of {:.3} s were read from {source_name} ({}).",
         recording.frames.len(),
@@ -59,7 +65,7 @@ pub fn from_recording(source_name: &str, bytes: &[u8]) -> Result<String, Problem
     for (number, name) in (0u16..).zip(&recording.channels) {
         let mut channel = Channel { number, name, messages: Vec::new(), rare: 0, slow: 0 };
         for one in statistics.iter().filter(|one| one.channel == number) {
-            match message(one) {
+            match message(one, recording.length_ns()) {
                 None => channel.rare += 1,
                 Some(message) if message.is_writable() => channel.messages.push(message),
                 Some(_) => channel.slow += 1,
@@ -113,19 +119,27 @@ pub fn from_recording(source_name: &str, bytes: &[u8]) -> Result<String, Problem
     }
     if recording.channels.len() == 1 {
         about.push("To replay the recording itself, write instead of the streams a `[[recordings]]` with".into());
-        about.push(format!("  name = \"recorded\", traffic = {{ file = {source_name:?} }}, from = \"{REST_OF_BUS}\"",));
+        about.push(format!("  name = \"recorded\", traffic = {{ file = {source_name:?} }}, from = \"{REST_OF_BUS}\""));
+        // Behind the last frame, and before the first one comes again.
+        let once = Duration::from_ns((recording.length_ns() as i64 + recorded.as_ns()) / 2);
+        about.push(format!(
+            "and `duration = \"{once}\"`, in which each of its frames is sent once if that node has `clock = \"ideal\"`."
+        ));
     }
     let mut names = BTreeSet::new();
     let buses = found.into_iter().map(|channel| {
         let Channel { number, name, messages, .. } = channel;
         let brs = messages.iter().any(|message| matches!(message.kind, FrameKind::Fd { brs: true, .. }));
         let bit_rate = bit_rate(&recording, number, &messages, brs);
+        let bit_rate = holds::bit_rate(&messages, bit_rate, brs.then_some(DATA_BIT_RATE)).unwrap_or(bit_rate);
         let data_bit_rate = brs.then_some(DATA_BIT_RATE.max(bit_rate));
         let name = if is_several { segment_name(name, &mut names) } else { BUS.into() };
         FoundBus { name, bit_rate, data_bit_rate, nodes: vec![REST_OF_BUS.into()], messages }
     });
-    let buses = buses.collect();
-    write(source_name, &about, buses)
+    let buses: Vec<FoundBus> = buses.collect();
+    let slowest = buses.iter().flat_map(|bus| &bus.messages).map(|message| message.period).max();
+    let duration = run_length(recorded, slowest.unwrap_or(Duration::ZERO));
+    write(source_name, &about, duration, buses)
 }
 
 /// A channel of a recording, with what is written of it.
@@ -169,15 +183,44 @@ fn remark(warning: &Warning) -> String {
     }
 }
 
-fn message(one: &IdentifierStatistics) -> Option<FoundMessage> {
+fn message(one: &IdentifierStatistics, recording_ns: u64) -> Option<FoundMessage> {
     let kind = one.kind?;
     let period_ns = one.period_ns?;
     let rounded_us = round_period_us(period_ns);
-    let period = Duration::from_us(rounded_us.unwrap_or((period_ns / 1_000).min(86_400_000_000) as i64));
+    let usual_us = rounded_us.unwrap_or((period_ns / 1_000).min(86_400_000_000) as i64);
+    let is_brief = (one.span_ns + period_ns) as f64 / (recording_ns.max(1) as f64) < SHARE_MIN;
+    let counted_us = match one.data_count() {
+        // Spread over all of it; what is slower than anything goes to the slowest there is.
+        _ if is_brief => {
+            let spread_us = counted_distance_us(one, recording_ns as f64 / one.data_count() as f64);
+            spread_us.map(|spread| spread.min(CLUSTER_CYCLE_MAX.as_us_f64()))
+        }
+        data_count => counted_distance_us(one, one.span_ns as f64 / data_count.saturating_sub(1).max(1) as f64),
+    };
+    let differs = |counted: &f64| (usual_us as f64 - counted).abs() > counted * TOLERANCE;
+    let counted_us = counted_us.filter(differs).map(|counted| counted.round().clamp(1.0, 86_400e6) as i64);
+    let period = Duration::from_us(counted_us.unwrap_or(usual_us));
     let lengths =
         if one.len_min == one.len_max { String::new() } else { format!(", {} to {} bytes", one.len_min, one.len_max) };
     let remote = if one.remote_count == 0 { String::new() } else { format!(", {} of them remote", one.remote_count) };
     let distance = Duration::from_ns(i64::try_from(period_ns).ok()?);
+    let mut comment = format!("{} frames{remote}{lengths}; usual distance {distance}", one.count);
+    if one.burst > 1 {
+        comment += &format!(", up to {} at once", one.burst);
+    }
+    comment += ".";
+    if is_brief {
+        let [span, whole] = [one.span_ns, recording_ns].map(|ns| Duration::from_ns(ns as i64));
+        comment += &format!(
+            " assumed: evenly spread over all of the recording, though it was seen for {span:.3} of {whole:.3} only."
+        );
+    } else if counted_us.is_some() {
+        comment += " assumed: as many bytes a second as were counted, evenly spread.";
+    }
+    if !is_brief && u128::from(one.span_ns + period_ns) * 10 < u128::from(recording_ns) * 9 {
+        let [span, whole] = [one.span_ns, recording_ns].map(|ns| Duration::from_ns(ns as i64));
+        comment += &format!(" assumed: it goes on all the time, though it was seen for {span:.3} of {whole:.3} only.");
+    }
     Some(FoundMessage {
         name: format!("{:#x}", one.id.raw()) + if one.id.is_extended() { "x" } else { "" },
         from: REST_OF_BUS.into(),
@@ -185,8 +228,20 @@ fn message(one: &IdentifierStatistics) -> Option<FoundMessage> {
         kind,
         len: one.len_max,
         period,
-        comment: format!("{} frames{remote}{lengths}; usual distance {distance}.", one.count),
+        comment,
+        deadline: None,
     })
+}
+
+/// The distance at which messages of the longest length have as many bytes a second as those that came at this one `[ns, us]`.
+fn counted_distance_us(one: &IdentifierStatistics, mean_ns: f64) -> Option<f64> {
+    if one.data_count() == 0 || mean_ns <= 0.0 {
+        return None;
+    }
+    let mean_us = mean_ns * 1e-3;
+    let mean_len = one.data_len as f64 / one.data_count() as f64;
+    // Empty ones have no bytes, and are as many.
+    Some(if one.data_len == 0 { mean_us } else { mean_us * one.len_max as f64 / mean_len })
 }
 
 /// The first usual bit rate the recorded frames fit.

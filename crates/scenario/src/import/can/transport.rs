@@ -56,6 +56,7 @@ pub(super) fn frames(messages: &[DatabaseMessage], taken: &BTreeSet<CanId>) -> V
                 kind: FrameKind::Classical,
                 len: 8,
                 period: Duration::from_us((1e6 / rate) as i64),
+                deadline: None,
                 comment: format!("Transport protocol of J1939-21: {what}: {names}."),
             });
         }

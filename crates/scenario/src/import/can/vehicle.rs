@@ -7,7 +7,7 @@ use chronoseal_recordings::content::{Purpose, expect};
 use chronoseal_wire::can::{CanId, FrameKind};
 
 use super::routes::{Carried, Route};
-use super::{LISTENER, REST_OF_BUS, database, node_name, routes, table};
+use super::{FoundMessage, LISTENER, REST_OF_BUS, database, holds, node_name, routes, table};
 use crate::import::{not_read, plain_name, unpacked, warning_line};
 use crate::kinds::KINDS;
 use crate::limits::{CLUSTER_CYCLE_MAX, NAME_LEN_MAX, PERIOD_MIN, SEGMENTS_MAX};
@@ -223,7 +223,17 @@ impl<'a> Vehicle<'a> {
         let list = |names: &[String]| names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
         let nodes = self.nodes();
         let mut streams = String::new();
-        let (mut written, mut left_out, mut assumed) = (0, 0, 0);
+        let (mut rates, mut late) = (Vec::new(), BTreeMap::new());
+        for bus in 0..self.buses.len() {
+            let mut messages = self.on_bus(bus);
+            let (least, data_rate) = database::rates(messages.iter().map(|message| (message.id, message.kind)));
+            let rate = holds::bit_rate(&messages, least, data_rate).unwrap_or(least);
+            holds::relax(&mut messages, rate, data_rate);
+            let deadlines = messages.into_iter().filter_map(|message| Some(((bus, message.name), message.deadline?)));
+            late.extend(deadlines);
+            rates.push((rate, data_rate));
+        }
+        let (mut written, mut left_out, mut assumed, mut relaxed) = (0, 0, 0, 0);
         let mut names: BTreeSet<String> = BTreeSet::new();
         for bus in 0..self.buses.len() {
             for message in self.own(bus) {
@@ -252,6 +262,11 @@ impl<'a> Vehicle<'a> {
                     streams += &format!("to = [{}]\n", list(to));
                 }
                 streams += &format!("length = \"{}B\"\nperiod = \"{period}\"\n", message.len);
+                let deadline = late.get(&(bus, message.name.clone())).filter(|_| stream.buses.len() == 1);
+                if let Some(deadline) = deadline {
+                    relaxed += 1;
+                    streams += &format!("deadline = \"{deadline}\"    # assumed\n");
+                }
                 if !stream.via.is_empty() {
                     streams += &format!("via = [{}]\n", list(&stream.via));
                 }
@@ -277,14 +292,16 @@ impl<'a> Vehicle<'a> {
         if assumed > 0 {
             text += &format!("# Assumed: 100ms for {assumed} messages without a cycle time.\n");
         }
+        if relaxed > 0 {
+            text += &format!("# {}\n", holds::shown(relaxed));
+        }
         for warning in self.buses.iter().flat_map(|bus| &bus.warnings) {
             text += &warning_line(warning);
         }
         text += "# Assumed: bit rates, delays of gateways and duration. Change them to yours.\n";
         text += &format!("\nschema_version = 2\nname = {}\nduration = \"10s\"\n", quoted(&plain_name(routes_name)));
         for (bus, of_bus) in self.buses.iter().enumerate() {
-            let on_it = self.frames.iter().filter(|((on, _), _)| *on == bus);
-            let (rate, data_rate) = database::rates(on_it.map(|(_, frame)| (frame.id, frame.kind)));
+            let (rate, data_rate) = rates[bus];
             text += &format!("\n[segments.{}.can]\nbit_rate = \"{}\"\n", of_bus.name, chronoseal_core::Rate(rate));
             if let Some(rate) = data_rate {
                 text += &format!("data_bit_rate = \"{}\"\n", chronoseal_core::Rate(rate));
@@ -298,6 +315,26 @@ impl<'a> Vehicle<'a> {
             }
         }
         text + &streams
+    }
+
+    /// Everything a bus carries, to be counted.
+    fn on_bus(&self, bus: usize) -> Vec<FoundMessage> {
+        let frames = self.frames.iter().filter(|((on, _), _)| *on == bus);
+        let found = frames.filter_map(|((_, name), frame)| {
+            let message =
+                self.buses[bus].message(name).or_else(|| self.buses.iter().find_map(|bus| bus.message(name)))?;
+            Some(FoundMessage {
+                name: message.name.clone(),
+                from: String::new(),
+                id: frame.id,
+                kind: frame.kind,
+                len: message.len,
+                period: message.cycle_time.unwrap_or(database::PERIOD_ASSUMED),
+                comment: String::new(),
+                deadline: None,
+            })
+        });
+        found.collect()
     }
 
     /// Who receives a message that begins on a bus, and over which gateways and buses; `None` if nobody does.

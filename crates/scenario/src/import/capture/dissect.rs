@@ -44,6 +44,8 @@ pub(super) struct Key {
     /// The group address, where it is one.
     pub(super) group: Option<Mac>,
     pub(super) vlan: Option<Vlan>,
+    /// Tags within that, as customers' are within a provider's (IEEE 802.1ad).
+    pub(super) inner: [Option<Vlan>; TAGS_MAX - 1],
     /// 0 for a length.
     pub(super) ethertype: u16,
     /// It has a redundancy tag.
@@ -132,13 +134,13 @@ pub(super) fn dissect<'a>(packet: &'a CapturedPacket<'_>, segment: usize) -> Opt
     let original_len = u64::from(packet.original_len);
     let mut at = link.data_at;
     let mut ethertype = link.ethertype;
-    let mut vlan = None;
-    for _ in 0..TAGS_MAX {
+    let mut tags = [None; TAGS_MAX];
+    for place in &mut tags {
         if !matches!(ethertype, ETHERTYPE_VLAN | ETHERTYPE_SERVICE_VLAN) {
             break;
         }
         let tag = u16_at(data, at)?;
-        vlan.get_or_insert(Vlan { pcp: (tag >> 13) as u8, vid: tag & 0xfff });
+        *place = Some(Vlan { pcp: (tag >> 13) as u8, vid: tag & 0xfff });
         ethertype = u16_at(data, at + 2)?;
         at += 4;
     }
@@ -170,12 +172,14 @@ pub(super) fn dissect<'a>(packet: &'a CapturedPacket<'_>, segment: usize) -> Opt
         // Somebody who is not the sender has to receive.
         destination = Station::Group;
     }
+    let [vlan, inner @ ..] = tags;
     let key = Key {
         segment,
         source,
         destination,
         group: link.group,
         vlan,
+        inner,
         ethertype,
         redundant: sequence.is_some(),
         secured,

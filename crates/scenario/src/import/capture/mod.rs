@@ -162,6 +162,9 @@ fn show_key(key: &Key) -> String {
     if let Some(vlan) = key.vlan {
         text += &format!(", VLAN {} priority {}", vlan.vid, vlan.pcp);
     }
+    for vlan in key.inner.iter().flatten() {
+        text += &format!(", in it VLAN {} priority {}", vlan.vid, vlan.pcp);
+    }
     text += &format!(", type {:#06x}", key.ethertype);
     if let Some(ip) = key.ip {
         let protocol = match ip.protocol {

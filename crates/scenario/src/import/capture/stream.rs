@@ -174,6 +174,13 @@ fn stream(key: &Key, flow: &Seen, rate: Rate, nodes: &[(Option<Station>, String)
     if !is_single {
         comment.push("assumed: every other station receives what goes to a group. Write those that do.".into());
     }
+    let inner = key.inner.iter().flatten().count() as u64;
+    if inner > 0 {
+        comment.push(format!(
+            "assumed: switches go by the outer tag alone, as those of a provider do; the {}B of what is in it are a part of the length.",
+            inner * TAG_LEN
+        ));
+    }
     if key.redundant {
         let again = if flow.repeated > 0 { format!(", {} numbers came again", flow.repeated) } else { String::new() };
         let what = format!("{} has redundancy tags (IEEE 802.1CB){again}", show_key(key));
@@ -270,7 +277,8 @@ fn name(key: &Key, from: &str, is_some_ip: bool) -> String {
         Some(ip) => format!("ip-{}", ip.protocol),
         None => format!("{:04x}", key.ethertype),
     };
-    let class = key.vlan.map_or(String::new(), |vlan| format!("-pcp{}", vlan.pcp));
+    let mut class = key.vlan.map_or(String::new(), |vlan| format!("-pcp{}", vlan.pcp));
+    key.inner.iter().flatten().for_each(|vlan| class += &format!("-vlan{}", vlan.vid));
     let more = if key.secured.is_some() {
         "-macsec"
     } else if key.fragmented {

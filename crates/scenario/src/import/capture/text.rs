@@ -7,13 +7,12 @@ use super::observation::{Observation, show_ip, show_mac};
 use super::rate::shown;
 use super::stream::{Class, Stream};
 use crate::import::capture::dissect::{Secured, Station};
-use crate::import::{plain_name, schedulable, warning_line};
+use crate::import::{plain_name, recorded_length, run_length, schedulable, warning_line};
 
-/// A run is so long at least.
-const DURATION_MIN: Duration = Duration::from_s(2);
+/// Slots begin when a station has taken some beacons.
+const DURATION_SLOTS: Duration = Duration::from_s(2);
 /// Clocks take some seconds to agree on a grandmaster.
 const DURATION_CLOCKS: Duration = Duration::from_s(20);
-const DURATION_MAX: Duration = Duration::from_s(60);
 /// The identifier of beacons, which no stream may have.
 const SYNC_ID: u16 = 4_043;
 
@@ -48,7 +47,7 @@ pub(super) fn write(source_name: &str, seen: &Observation, networks: &[&Network]
     text += &format!(
         "\nschema_version = 2\nname = {}\nduration = \"{}\"    # assumed: as long as you want to look at it\n",
         quoted(&plain_name(source_name)),
-        duration(networks, clocks > 0),
+        duration(seen, networks, clocks > 0),
     );
     for network in networks {
         text += &segment(network, seen.beacons > 0);
@@ -75,14 +74,15 @@ fn comment(text: &str) -> String {
     format!("# {}\n", text.replace(char::is_control, " "))
 }
 
-/// Long enough to see each stream some times.
-fn duration(networks: &[&Network], has_clocks: bool) -> Duration {
+/// As long as the capture, or so long that clocks and slots begin.
+fn duration(seen: &Observation, networks: &[&Network], has_clocks: bool) -> Duration {
     let periods = networks.iter().flat_map(|network| &network.streams).map(|stream| stream.period);
-    let longest = periods.max().unwrap_or(Duration::ZERO);
-    let wanted = longest.checked_mul(4).unwrap_or(DURATION_MAX);
-    let least = if has_clocks { DURATION_CLOCKS } else { DURATION_MIN };
-    let whole_s = (wanted.as_ps() / Duration::from_s(1).as_ps()).clamp(1, 60);
-    Duration::from_s(whole_s).clamp(least, DURATION_MAX)
+    let least = match () {
+        () if has_clocks => DURATION_CLOCKS,
+        () if seen.beacons > 0 => DURATION_SLOTS,
+        () => Duration::ZERO,
+    };
+    run_length(recorded_length(seen.length_ns(), seen.frames), periods.max().unwrap_or(Duration::ZERO)).max(least)
 }
 
 fn segment(network: &Network, has_slots: bool) -> String {

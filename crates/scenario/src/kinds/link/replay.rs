@@ -19,6 +19,8 @@ use crate::shape::shortened;
 
 /// `LINKTYPE_RAW` of <https://www.tcpdump.org/linktypes.html>: packets of IP without anything before them.
 const LINKTYPE_RAW: u32 = 101;
+/// Where the checksum stands in a header of IPv4.
+const CHECKSUM: std::ops::Range<usize> = 10..12;
 /// Flows that a problem names.
 const FLOWS_SHOWN: usize = 4;
 
@@ -150,19 +152,30 @@ fn flows(bytes: &[u8]) -> Result<BTreeMap<Flow, Vec<Captured<'_>>>, String> {
     Ok(flows)
 }
 
-/// The datagram that a packet is or begins.
-fn datagram(captured: CapturedPacket<'_>) -> Option<(Flow, Captured<'_>)> {
+/// The datagram that a packet is or begins. Its checksum is not asked: many hosts let their interface fill it in, behind the capture.
+fn datagram(mut captured: CapturedPacket<'_>) -> Option<(Flow, Captured<'_>)> {
     let front = match captured.link_type {
         LINKTYPE_ETHERNET => HEADER_LEN,
         LINKTYPE_RAW => 0,
         _ => return None,
     };
     let is_cut = (captured.data.len() as u64) < u64::from(captured.original_len);
-    let packet = match (front, is_cut) {
-        (0, false) => Packet::parse(&captured.data).ok()?,
-        (_, false) => Packet::in_frame(&captured.data)?.ok()?,
-        // Of one that was cut the headers are there.
-        (_, true) => return cut_datagram(captured, front),
+    // Of one that was cut the headers are there.
+    if is_cut {
+        let defect = format!("was cut: {} of {} bytes were recorded", captured.data.len(), captured.original_len);
+        return unfit_datagram(captured, front, defect);
+    }
+    fill_checksum(&mut captured, front);
+    let packet = match front {
+        0 => Packet::parse(&captured.data),
+        _ => Packet::in_frame(&captured.data)?,
+    };
+    let packet = match packet {
+        Ok(packet) => packet,
+        Err(error) => {
+            let defect = format!("is in a packet that cannot be replayed: {error}");
+            return unfit_datagram(captured, front, defect);
+        }
     };
     if packet.protocol != PROTOCOL_UDP || packet.offset > 0 {
         return None;
@@ -189,17 +202,29 @@ fn flow(source: Address, destination: Address, header: [u8; udp::HEADER_LEN]) ->
     Flow { from: (source, port(0)), to: (destination, port(2)) }
 }
 
-/// A packet of which not all was recorded, if its headers were and are those of UDP over IPv4.
-fn cut_datagram(captured: CapturedPacket<'_>, front: usize) -> Option<(Flow, Captured<'_>)> {
+/// Fills in the checksum of the header of a packet of IPv4 that has none, since the interface would have done so.
+fn fill_checksum(captured: &mut CapturedPacket<'_>, front: usize) {
+    let header: Option<[u8; ipv4::HEADER_LEN]> = captured.data.get(front..).and_then(<[u8]>::first_chunk).copied();
+    if let Some(header) = header.filter(|header| header[0] >> 4 == 4 && header[CHECKSUM] == [0, 0]) {
+        let place = front + CHECKSUM.start..front + CHECKSUM.end;
+        captured.data.to_mut()[place].copy_from_slice(&ipv4::checksum(&[&header]).to_be_bytes());
+    }
+}
+
+/// A datagram that cannot be replayed, if its headers are there and are those of UDP over IPv4.
+fn unfit_datagram(captured: CapturedPacket<'_>, front: usize, defect: String) -> Option<(Flow, Captured<'_>)> {
     let ip = captured.data.get(front..)?;
     let is_ipv4 = front == 0 || captured.data.get(12..14) == Some(&ipv4::ETHERTYPE_IPV4.to_be_bytes()[..]);
     let header_len = usize::from(ip.first()? & 0xf) * 4;
     if !is_ipv4 || ip[0] >> 4 != 4 || ip.get(9) != Some(&PROTOCOL_UDP) {
         return None;
     }
+    // Only the first fragment has ports, and says that there are more.
+    if ip.get(6)? & 0x1f != 0 || *ip.get(7)? != 0 {
+        return None;
+    }
     let (source, destination) = (*ip.get(12..)?.first_chunk()?, *ip.get(16..)?.first_chunk()?);
     let flow = flow(source, destination, *ip.get(header_len..)?.first_chunk()?);
-    let defect = format!("was cut: {} of {} bytes were recorded", captured.data.len(), captured.original_len);
     Some((flow, of_packet(captured, Some(defect), 0..0)))
 }
 
