@@ -7,8 +7,8 @@ use chronoseal_core::random::Jitter;
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
 use chronoseal_media::radio::Position;
 use chronoseal_v2x_fleet::policy::Policy;
-use chronoseal_v2x_fleet::simulation::{FleetConfig, Messages, Rider, StationConfig};
-use chronoseal_v2x_fleet::station::{Hazard, MessageKind, frame_len_max, message_len_max};
+use chronoseal_v2x_fleet::simulation::{FleetConfig, Messages, Perceives, Rider, StationConfig};
+use chronoseal_v2x_fleet::station::{Hazard, MessageKind, RoadUser, frame_len_max, message_len_max};
 
 use crate::{
     ClockPlan, DeadlineKind, Facet, Fidelity, HopPlan, Inputs, NodePlan, PayloadPlan, Plan, PlatformId, PlatformPlan,
@@ -38,6 +38,10 @@ pub struct RadioHop {
     pub hazard: Option<Hazard>,
     /// Which vehicle of the road notices that, if it is one of them.
     pub vehicle: Option<usize>,
+    /// What senders of CPMs see.
+    pub perceives: Option<Perceives>,
+    /// Who sends VAMs.
+    pub road_user: Option<RoadUser>,
 }
 
 /// Where an attacker on a radio segment stands.
@@ -95,13 +99,18 @@ impl<'p> Radio<'p> {
         }
     }
 
+    /// What tickets of the segment have to permit beside CAMs and DENMs, for the streams that are there.
+    pub fn permits(self) -> Vec<MessageKind> {
+        [MessageKind::Cpm, MessageKind::Vam].into_iter().filter(|kind| self.stream(*kind).is_some()).collect()
+    }
+
     /// What a node sends, and under which streams it tells of messages.
     pub fn messages(self, node: NodeId) -> Messages {
         let sends = |(_, stream, hop, _): &(StreamId, &StreamPlan, &HopPlan, &RadioHop)| match stream.sent_by {
             Some(_) => matches!(self.rider(node), Some(Rider::Vehicle(_))),
             None => hop.from == node,
         };
-        let (cam, denm) = (self.stream(MessageKind::Cam), self.stream(MessageKind::Denm));
+        let [cam, denm, cpm, vam] = MessageKind::ALL.map(|kind| self.stream(kind));
         let hazard = denm.filter(sends).and_then(|(_, _, _, facet)| {
             let is_it = match (facet.vehicle, self.rider(node)) {
                 (Some(index), Some(Rider::Vehicle(own))) => own == index,
@@ -114,6 +123,10 @@ impl<'p> Radio<'p> {
             sends_cam: cam.as_ref().is_some_and(sends),
             denm: denm.map(|(id, ..)| id),
             hazard,
+            cpm: cpm.map(|(id, ..)| id),
+            perceives: cpm.filter(sends).and_then(|(_, _, _, facet)| facet.perceives),
+            vam: vam.map(|(id, ..)| id),
+            road_user: vam.filter(sends).and_then(|(_, _, _, facet)| facet.road_user),
         }
     }
 }
@@ -154,12 +167,12 @@ impl Plan {
         };
         let nodes: Vec<NodePlan> = names.chain(posts).map(node).collect();
         let all: Vec<NodeId> = (0..nodes.len() as u16).map(NodeId).collect();
-        let hop = RadioHop { message: MessageKind::Cam, hazard: None, vehicle: None };
+        let hop = RadioHop { message: MessageKind::Cam, hazard: None, vehicle: None, perceives: None, road_user: None };
         let hop = HopPlan {
             segment,
             from: NodeId(0),
             to: all.clone(),
-            frame_len: frame_len_max(MessageKind::Cam, fleet.signs) as u32,
+            frame_len: frame_len_max(MessageKind::Cam, fleet.signs, 0) as u32,
             class: MessageKind::Cam.name(),
             facet: Facet::new(hop),
             previous: None,

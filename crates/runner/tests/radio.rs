@@ -97,6 +97,78 @@ fn a_station_under_another_root_is_believed_by_nobody() {
     assert!(reasons.contains(&"incomplete-chain"), "{reasons:?}");
 }
 
+const SERVICES: &str = r#"
+[[nodes]]
+name = "walker"
+platform = "unit"
+clock = "ideal"
+station = { x = "150m", y = "-8m", speed = "2m/s" }
+[[streams]]
+name = "perception"
+from = "street"
+period = "100ms"
+street = { message = "cpm", range = "150m" }
+[[streams]]
+name = "pedestrian"
+from = "walker"
+period = "100ms"
+street = { message = "vam" }
+"#;
+
+/// How often the roadside unit did something.
+fn of_roadside(run: &Run, operation: &str) -> u64 {
+    let at_it = run.summary.work.iter().filter(|work| work.node == "roadside" && work.operation == operation);
+    at_it.map(|work| work.duration.n).sum()
+}
+
+#[test]
+fn what_is_perceived_and_who_walks_is_signed_heard_and_paid_for() {
+    let without = run_of(&scenario(STREET).plan);
+    let run = run_of(&scenario(&(STREET.to_owned() + SERVICES)).plan);
+    let [cam, denm, cpm, vam] = &run.summary.streams[..] else { panic!("four streams") };
+    assert!(cpm.sent > 40 && cpm.delivered > 3 * cpm.sent, "{cpm:?}");
+    // 2 m/s: more than 4 m after 2.1 s.
+    assert!(vam.sent == 2 && vam.delivered >= vam.sent * 6, "{vam:?}");
+    for stream in [cam, cpm, vam] {
+        assert!(stream.discarded.keys().all(|reason| reason == "unknown-signer"), "{stream:?}");
+    }
+    assert!(denm.held(), "{denm:?}");
+    let classes: Vec<_> = run.meta.streams.iter().map(|stream| stream.class.as_str()).collect();
+    assert_eq!(classes, ["cam", "denm", "cpm", "vam"]);
+    // The channel carries them, and processors verify them.
+    let series = |run: &Run, name: &str| {
+        let found = run.rows.segments.iter().find(|series| series.name == name);
+        found.expect("the channel counts").values.iter().sum::<i64>()
+    };
+    assert_eq!(series(&run, "frames") as u64, cam.sent + denm.sent + cpm.sent + vam.sent);
+    assert!(of_roadside(&run, "p256-verify") > 3 * of_roadside(&without, "p256-verify") / 2);
+}
+
+#[test]
+fn made_up_perceptions_are_refused_and_the_rest_is_the_same_each_time() {
+    let attacks = ATTACKS.replace("stream = \"awareness\"", "stream = \"perception\"");
+    let plan = scenario(&(STREET.to_owned() + SERVICES + &attacks)).plan;
+    let (with, without) = (run_of(&plan), run_of(&without_table(&plan)));
+    assert_eq!(with.meta.fingerprint, without.meta.fingerprint);
+    assert_eq!(with.rows.frames, without.rows.frames);
+    for attack in &with.summary.attacks {
+        assert_eq!((attack.attempts, attack.accepted), (if attack.attack == "spoof" { 3 } else { 4 }, 0), "{attack:?}");
+    }
+}
+
+#[test]
+fn what_is_perceived_goes_on_behind_a_gateway() {
+    let text = beyond_the_street().replacen("message = \"denm\" }", "message = \"cpm\" }", 1);
+    let text = text.replacen(
+        "to = [\"cluster\", \"lamps\"]\nbody = { id = \"0x120\", format = \"fd\" }",
+        "to = [\"cluster\"]",
+        1,
+    );
+    let run = run_of(&scenario(&text).plan);
+    let cpm = &run.summary.streams[1];
+    assert!(cpm.delivered > 10, "{cpm:?}");
+}
+
 /// The same plan, every message taken apart and verified by each of its receivers.
 fn without_table(plan: &Plan) -> Plan {
     let mut plan = plan.clone();

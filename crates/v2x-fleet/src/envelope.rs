@@ -4,9 +4,10 @@ use chronoseal_wire::ethernet::{HEADER_LEN, Header, MacAddress, TypeOrLength};
 use chronoseal_wire::its::geonetworking::{
     Area, BasicHeader, ExtendedHeader, GnAddress, LongPosition, NextHeader, Packet, PacketError,
 };
-use chronoseal_wire::its::{BTP_PORT_CAM, BTP_PORT_DENM, ETHERTYPE_GEONETWORKING};
+use chronoseal_wire::its::{ETHERTYPE_GEONETWORKING, VruProfile};
 
 use crate::security::SecurityError;
+use crate::station::MessageKind;
 
 /// What identifies a station on the air. All of it changes with the pseudonym.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,10 +26,13 @@ impl Identity {
     }
 }
 
-/// What goes around a message. With an area it is a DENM's.
+/// What goes around a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope<'a> {
+    pub(crate) kind: MessageKind,
     pub(crate) identity: Identity,
+    /// What its sender is, if it is no vehicle.
+    pub(crate) user: Option<VruProfile>,
     /// TAI since 2004-01-01 `[us]`.
     pub(crate) now_us: u64,
     /// Where the sender is `[0.1 microdegree]`.
@@ -64,7 +68,10 @@ impl Envelope<'_> {
     ) -> Result<Vec<u8>, SealError> {
         let mac = MacAddress(self.identity.link_address);
         let source = LongPosition {
-            address: GnAddress::passenger_car(mac.0),
+            address: match self.user {
+                Some(profile) => GnAddress::road_user(profile, mac.0),
+                None => GnAddress::passenger_car(mac.0),
+            },
             timestamp_ms: (self.now_us / 1000) as u32,
             latitude: self.latitude,
             longitude: self.longitude,
@@ -73,12 +80,12 @@ impl Envelope<'_> {
             heading: self.heading,
         };
         let packet = match self.broadcast {
-            None => Packet::single_hop(source, BTP_PORT_CAM, self.message),
+            None => Packet::single_hop(source, self.kind.btp_port(), self.message),
             Some((sequence, area)) => Packet {
                 traffic_class: DENM_TRAFFIC_CLASS,
                 maximum_hop_limit: DENM_HOPS,
                 extended: ExtendedHeader::GeoBroadcast { sequence, source, area },
-                ..Packet::single_hop(source, BTP_PORT_DENM, self.message)
+                ..Packet::single_hop(source, self.kind.btp_port(), self.message)
             },
         };
         let mut inner = vec![0; packet.len()];

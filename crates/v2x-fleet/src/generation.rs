@@ -83,8 +83,9 @@ impl Generation {
     }
 }
 
-/// The first condition: direction, place or speed has changed enough.
-fn has_moved(last: &State, state: &State) -> bool {
+/// The first condition: direction, place or speed has changed enough. It is the same for what others are told of a perceived
+/// object (TS 103 324) and of a vulnerable road user (TS 103 300-3).
+pub(crate) fn has_moved(last: &State, state: &State) -> bool {
     let turn = libm::fabs(state.heading_deg - last.heading_deg);
     turn.min(360.0 - turn) > HEADING_DEG
         || last.distance_m(state) > DISTANCE_M

@@ -3,7 +3,7 @@
 //! No clock, no file, no socket, and no engine: traces come in as text, time is an argument, chance comes from the seed. It
 //! is a model of traffic good enough to hide in, not one to plan roads with.
 //!
-//! The types that matter: [`station::ItsStation`], a node that sends and checks signed CAMs and DENMs; [`road::Trips`],
+//! The types that matter: [`station::ItsStation`], a node that sends and checks signed CAMs, DENMs, CPMs and VAMs; [`road::Trips`],
 //! who drives where; [`simulation::Fleet`] with its [`simulation::FleetConfig`], which makes what an engine drives;
 //! [`policy::Policy`], when pseudonyms change; [`eavesdropper::Tracker`] with its [`eavesdropper::Score`].
 //!

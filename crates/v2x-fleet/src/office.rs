@@ -17,6 +17,7 @@ use chronoseal_v2x::types::{
 use chronoseal_v2x::verify::{Verifier, VerifierConfig};
 
 use crate::security::SecurityError;
+use crate::station::MessageKind;
 
 /// Issues tickets.
 #[derive(Debug)]
@@ -27,12 +28,17 @@ pub struct Office {
     authority: CertificateBuf,
     authority_key: SoftwareKey,
     periods: TicketPeriods,
+    /// What tickets permit beside CAMs and DENMs.
+    permits: Vec<MessageKind>,
     verifier: Verifier,
 }
 
 /// CAM, with whatever a vehicle may say of itself; DENM, of every cause (EN 302 637-2 annex, EN 302 637-3 clause 5.4).
 const CAM_SSP: [u8; 3] = [1, 0xff, 0xfc];
 const DENM_SSP: [u8; 4] = [1, 0xff, 0xff, 0xff];
+/// CPM and VAM, with whatever they may contain, as our own authorities permit it (`chronoseal_v2x::pki`).
+const CPM_SSP: [u8; 2] = [1, 0xff];
+const VAM_SSP: [u8; 2] = [1, 0xff];
 /// Keys of root and authority have this stream, those of tickets the ones behind it.
 const TICKET_STREAM: u64 = 1 << 32;
 /// How long before a run tickets may have been asked for.
@@ -49,6 +55,19 @@ impl Office {
     /// # Errors
     /// [`SecurityError`] if a certificate cannot be issued.
     pub fn new(curve: Curve, starts_at_us: u64, seed: u64) -> Result<Self, SecurityError> {
+        Self::with_permissions(curve, starts_at_us, seed, &[])
+    }
+
+    /// The same, whose tickets permit further kinds of messages beside CAMs and DENMs.
+    ///
+    /// # Errors
+    /// [`SecurityError`] if a certificate cannot be issued.
+    pub fn with_permissions(
+        curve: Curve,
+        starts_at_us: u64,
+        seed: u64,
+        permits: &[MessageKind],
+    ) -> Result<Self, SecurityError> {
         let mut rng = random::stream(seed, Purpose::Key, TICKET_STREAM);
         let since = Time64(starts_at_us.saturating_sub(DAY_US)).time32();
         let asked = ValidityPeriod { start: since, duration: Duration::Hours(ASKED_H) };
@@ -58,14 +77,14 @@ impl Office {
         let years = |count| ValidityPeriod { start: since, duration: Duration::Years(count) };
 
         let mut tbs = ToBeSignedCertificate::new(CertificateId::Name("fleet root"), years(3), indicator(&root_key));
-        let mut permissions = issue_permissions();
+        let mut permissions = issue_permissions(permits);
         permissions[0].min_chain_length = 2;
         tbs.cert_issue_permissions = Some(permissions);
         let root = issue(tbs, Issuer::SelfSigned, &mut root_key)?;
 
         let name = CertificateId::Name("fleet authority");
         let mut tbs = ToBeSignedCertificate::new(name, years(1), indicator(&authority_key));
-        tbs.cert_issue_permissions = Some(issue_permissions());
+        tbs.cert_issue_permissions = Some(issue_permissions(permits));
         let authority = issue(tbs, Issuer::Certificate(&root.view()), &mut root_key)?;
 
         let mut verifier = Verifier::new(VerifierConfig {
@@ -75,7 +94,8 @@ impl Office {
         });
         verifier.trust_mut().insert_root(&root.view())?;
         verifier.trust_mut().insert_authority(&authority.view())?;
-        Ok(Self { seed, curve, root, authority, authority_key, periods: TicketPeriods::default(), verifier })
+        let (periods, permits) = (TicketPeriods::default(), permits.to_vec());
+        Ok(Self { seed, curve, root, authority, authority_key, periods, permits, verifier })
     }
 
     /// The same with tickets for other periods.
@@ -120,10 +140,7 @@ impl Office {
         let asked = ValidityPeriod { start: asked_at, duration: Duration::Hours(ASKED_H) };
         let confirmed = CertificateSubjectAttributes {
             validity_period: Some(self.periods.align(asked, now)),
-            app_permissions: Some(vec![
-                PsidSsp { psid: Psid::CAM, ssp: Some(ServiceSpecificPermissions::Bitmap(&CAM_SSP)) },
-                PsidSsp { psid: Psid::DENM, ssp: Some(ServiceSpecificPermissions::Bitmap(&DENM_SSP)) },
-            ]),
+            app_permissions: Some(services(&self.permits).map(permission).collect()),
             ..CertificateSubjectAttributes::default()
         };
         let keys = PublicKeys { verification_key: key.public_point().to_verification_key(), encryption_key: None };
@@ -136,13 +153,29 @@ fn indicator(key: &SoftwareKey) -> VerificationKeyIndicator {
     VerificationKeyIndicator::VerificationKey(key.public_point().to_verification_key())
 }
 
-fn issue_permissions() -> Vec<PsidGroupPermissions<'static>> {
+/// What a ticket permits: application, service-specific permissions, and which of their bits have to be as they are.
+fn services(permits: &[MessageKind]) -> impl Iterator<Item = (Psid, &'static [u8], &'static [u8])> {
+    [MessageKind::Cam, MessageKind::Denm].into_iter().chain(permits.iter().copied()).map(|kind| {
+        let (ssp, mask): (&[u8], &[u8]) = match kind {
+            MessageKind::Cam => (&CAM_SSP, &[0xff, 0, 3]),
+            MessageKind::Denm => (&DENM_SSP, &[0xff, 0, 0, 0]),
+            MessageKind::Cpm => (&CPM_SSP, &[0xff, 0]),
+            MessageKind::Vam => (&VAM_SSP, &[0xff, 0]),
+        };
+        (kind.psid(), ssp, mask)
+    })
+}
+
+fn permission((psid, ssp, _): (Psid, &'static [u8], &'static [u8])) -> PsidSsp<'static> {
+    PsidSsp { psid, ssp: Some(ServiceSpecificPermissions::Bitmap(ssp)) }
+}
+
+fn issue_permissions(permits: &[MessageKind]) -> Vec<PsidGroupPermissions<'static>> {
     let range = |psid, ssp_value, ssp_bitmask| PsidSspRange {
         psid,
         ssp_range: Some(SspRange::Bitmap(BitmapSspRange { ssp_value, ssp_bitmask })),
     };
-    let ranges =
-        vec![range(Psid::CAM, &CAM_SSP[..], &[0xff, 0, 3]), range(Psid::DENM, &DENM_SSP[..], &[0xff, 0, 0, 0])];
+    let ranges = services(permits).map(|(psid, ssp, mask)| range(psid, ssp, mask)).collect();
     vec![PsidGroupPermissions::new(SubjectPermissions::Explicit(ranges))]
 }
 

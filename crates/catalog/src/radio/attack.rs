@@ -1,7 +1,7 @@
 //! Attackers of a plan on a radio channel.
 
 use chronoseal_core::{Node, NodeId};
-use chronoseal_plan::{Radio, ThreatKind};
+use chronoseal_plan::{Radio, RadioHop, ThreatKind};
 use chronoseal_v2x::vss::Preset;
 use chronoseal_v2x_fleet::attacker::{Attacker, AttackerConfig, AttackerKind};
 use chronoseal_v2x_fleet::road::State;
@@ -23,7 +23,8 @@ pub(super) fn attacker(view: Radio<'_>, fleet: &Fleet, id: NodeId) -> Result<Box
     let (ThreatKind::Spoof(stream) | ThreatKind::Replay(stream)) = threat.kind else {
         return Err(BuildError::Attack(id));
     };
-    let message = view.streams().find(|(known, ..)| *known == stream).ok_or(BuildError::Attack(id))?.3.message;
+    let facet = view.streams().find(|(known, ..)| *known == stream).ok_or(BuildError::Attack(id))?.3;
+    let message = facet.message;
     let kind = match threat.kind {
         ThreatKind::Replay(_) => AttackerKind::Replay(fleet.table().clone()),
         _ => {
@@ -42,7 +43,9 @@ pub(super) fn attacker(view: Radio<'_>, fleet: &Fleet, id: NodeId) -> Result<Box
                 trust: Trust::Foreign,
                 received_max: 0,
             };
-            AttackerKind::Spoof(Box::new(fleet.station(&impostor, &Messages::default())?))
+            let RadioHop { perceives, road_user, .. } = *facet;
+            let says = Messages { perceives, road_user, ..Messages::default() };
+            AttackerKind::Spoof(Box::new(fleet.station(&impostor, &says)?))
         }
     };
     let (start, every, count) = (threat.start, threat.every, threat.count);

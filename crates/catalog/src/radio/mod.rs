@@ -94,9 +94,11 @@ impl Kind for RadioKind {
         // Each segment has chances of its own; the first one's are those of a plan with one segment.
         let seed = plan.seed.wrapping_add(u64::from(segment.0) << 48);
         let fleet = &view.segment.fleet;
-        let fleet = match fleet.seed == seed {
+        // What is never sent is permitted to nobody, so that tickets are no longer than they have to be.
+        let permits = view.permits();
+        let fleet = match fleet.seed == seed && fleet.permits == permits {
             true => Arc::clone(fleet),
-            false => Arc::new(FleetConfig { seed, ..FleetConfig::clone(fleet) }),
+            false => Arc::new(FleetConfig { seed, permits, ..FleetConfig::clone(fleet) }),
         };
         Ok(Facet::new(Shared(Fleet::new(fleet))))
     }

@@ -5,8 +5,9 @@ use chronoseal_core::{Duration, NodeId};
 use chronoseal_media::radio::Position;
 use chronoseal_plan::{AttackerPlace, Radio, SegmentId};
 use chronoseal_scenario::{Code, FileError, Files, NoFiles, Problems, load};
-use chronoseal_v2x_fleet::simulation::Rider;
-use chronoseal_v2x_fleet::station::MessageKind;
+use chronoseal_v2x_fleet::simulation::{Perceives, Rider};
+use chronoseal_v2x_fleet::station::{MessageKind, RoadUser};
+use chronoseal_wire::its::VruProfile;
 
 const STREET: &str = r#"
 schema_version = 2
@@ -100,6 +101,45 @@ fn a_station_alone_can_send_what_the_others_hear() {
 }
 
 #[test]
+fn what_senders_of_cpms_and_vams_are_is_said_by_their_streams() {
+    let second = "street = { message = \"denm\" }";
+    let of = |text: &str, kind, node: usize| {
+        let plan = plan(text);
+        let view = Radio::first(&plan).expect("a radio segment");
+        (view.permits(), view.stream(kind).expect("the stream").2.class, view.messages(NodeId(node as u16)))
+    };
+    assert_eq!(of(STREET, MessageKind::Cam, 1).0, [], "what nobody sends is in no ticket");
+    let cpm = STREET.replacen(second, "street = { message = \"cpm\", range = \"50m\" }", 1);
+    let (permits, class, vehicle) = of(&cpm, MessageKind::Cpm, 1);
+    assert_eq!((permits.as_slice(), class), (&[MessageKind::Cpm][..], "cpm"));
+    let perceives = Perceives { range_mm: 50_000, every: Duration::from_ms(500) };
+    assert_eq!((vehicle.perceives, vehicle.sends_cam, vehicle.hazard), (Some(perceives), true, None));
+    assert_eq!(of(&cpm, MessageKind::Cpm, 0).2.perceives, None, "the roadside unit is none of the road's vehicles");
+
+    let vam = STREET.replacen("from = \"street\"\nto = [\"roadside\"]", "from = \"roadside\"", 1);
+    let vam = vam.replacen(second, "street = { message = \"vam\", profile = \"bicyclist\" }", 1);
+    let (permits, _, walker) = of(&vam, MessageKind::Vam, 0);
+    assert_eq!(permits, [MessageKind::Vam]);
+    let every = Duration::from_ms(500);
+    assert_eq!(walker.road_user, Some(RoadUser { profile: VruProfile::Bicyclist(1), every }));
+    assert_eq!(of(&vam, MessageKind::Vam, 1).2.road_user, None);
+    for (message, longest, said) in [("cpm", "1s", "two CPMs"), ("vam", "5s", "two VAMs")] {
+        for (period, is_taken) in [(longest, true), ("50ms", false), ("6s", false)] {
+            let text = vam.replacen(
+                "street = { message = \"vam\", profile = \"bicyclist\" }",
+                "street = { message = \"KIND\" }",
+                1,
+            );
+            let text = text.replacen("KIND", message, 1).replacen("500ms", period, 1);
+            match load("street.toml", text.as_bytes(), &[], &NoFiles) {
+                Ok(_) => assert!(is_taken, "{message} every {period}"),
+                Err(problems) => assert!(!is_taken && problems.render().contains(said), "{}", problems.render()),
+            }
+        }
+    }
+}
+
+#[test]
 fn a_road_without_written_nodes_is_enough_and_one_without_anybody_is_not() {
     let alone = STREET.replace("[[nodes]]\nname = \"roadside\"\nstation = { x = \"500m\", y = \"10m\" }\n", "");
     let alone = alone.replace("to = [\"roadside\"]\n", "");
@@ -184,6 +224,12 @@ fn what_cannot_be_is_refused_with_its_place_and_what_to_write() {
         ("message = \"cam\" }", "message = \"cam\" }\ncount = 2", Code::TooMany, "count"),
         ("message = \"denm\" }", "message = \"denm\", at = \"90s\" }", Code::NoReceivers, "another time"),
         ("message = \"denm\" }", "message = \"cam\" }", Code::SegmentTable, "period"),
+        ("message = \"denm\" }", "message = \"cpm\", cause = 94 }", Code::SegmentTable, "message = \"denm\""),
+        ("message = \"denm\" }", "message = \"cpm\", range = \"500m\" }", Code::OutOfRange, "from 1m to 400m"),
+        ("message = \"denm\" }", "message = \"denm\", range = \"50m\" }", Code::SegmentTable, "message = \"cpm\""),
+        ("message = \"denm\" }", "message = \"cpm\", profile = \"bicyclist\" }", Code::SegmentTable, "vulnerable"),
+        ("message = \"denm\" }", "message = \"vam\" }", Code::NotYet, "no vulnerable road users"),
+        ("message = \"denm\" }", "message = \"vam\", profile = \"horse\" }", Code::UnknownValue, "pedestrian"),
         ("period = \"500ms\"\n", "", Code::MissingKey, "period"),
         ("from = \"street\"\nto", "from = \"stret\"\nto", Code::UnknownName, "stret"),
         ("to = [\"roadside\"]", "to = [\"street-3\"]", Code::UnknownName, "street-3"),

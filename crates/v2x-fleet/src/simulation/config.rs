@@ -13,7 +13,7 @@ use crate::generation;
 use crate::policy::Policy;
 use crate::road::{Origin, Trips};
 use crate::security::SecurityError;
-use crate::station::Kept;
+use crate::station::{Kept, MessageKind};
 
 /// Where the plane of a road touches the ellipsoid if nothing else is said: Stuttgart.
 pub const ORIGIN: Origin = Origin { latitude_deg: 48.77, longitude_deg: 9.18 };
@@ -53,6 +53,8 @@ pub struct FleetConfig {
     pub posts: Vec<Position>,
     /// The curve of all signatures. `None`: packets go out unsecured.
     pub signs: Option<Curve>,
+    /// What tickets permit beside CAMs and DENMs, each once, if packets are signed.
+    pub permits: Vec<MessageKind>,
     /// Which periods tickets have, if packets are signed.
     pub ticket_periods: TicketPeriods,
     /// Whether stations ask for certificates they do not know, and send theirs when asked.
@@ -86,6 +88,7 @@ impl FleetConfig {
             tells_dimensions: true,
             posts: Vec::new(),
             signs: None,
+            permits: Vec::new(),
             ticket_periods: TicketPeriods::default(),
             asks_for_certificates: false,
             shares_verification: true,

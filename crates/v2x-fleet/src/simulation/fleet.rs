@@ -17,7 +17,9 @@ use crate::generation::INTERVAL_MIN;
 use crate::office::Office;
 use crate::policy::Policy;
 use crate::security::SecurityError;
-use crate::station::{ChangeAccord, Credentials, FrameTable, Hazard, ItsStation, ItsStationConfig, MemberId, Mobility};
+use crate::station::{
+    ChangeAccord, Credentials, FrameTable, Hazard, ItsStation, ItsStationConfig, MemberId, Mobility, RoadUser, Sight,
+};
 
 /// A fleet: makes its stations and their channel. Stations made by one fleet share what they hear, taken apart once, and
 /// the oracle by which they agree; a station that is made again takes the place of the one before.
@@ -41,6 +43,23 @@ pub struct Messages {
     pub denm: Option<StreamId>,
     /// What this station sends DENMs of.
     pub hazard: Option<Hazard>,
+    /// The stream of CPMs, whoever sends them.
+    pub cpm: Option<StreamId>,
+    /// How far this station sees for its CPMs, and the shortest time between two of them, if it sends some.
+    pub perceives: Option<Perceives>,
+    /// The stream of VAMs, whoever sends them.
+    pub vam: Option<StreamId>,
+    /// Which vulnerable road user this station is, if it sends VAMs.
+    pub road_user: Option<RoadUser>,
+}
+
+/// What a station sends CPMs of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Perceives {
+    /// How far its sensors see `[mm]`.
+    pub range_mm: u64,
+    /// Shortest time between two CPMs, T_GenCpm: 100 ms to 1 s.
+    pub every: Duration,
 }
 
 /// A station that is no vehicle of the road's traffic.
@@ -85,7 +104,7 @@ impl Fleet {
         config.check()?;
         let office = match config.signs {
             Some(curve) => {
-                let office = Office::new(curve, config.starts_at_us, config.seed)?;
+                let office = Office::with_permissions(curve, config.starts_at_us, config.seed, &config.permits)?;
                 Some(Arc::new(office.with_periods(config.ticket_periods)))
             }
             None => None,
@@ -155,7 +174,12 @@ impl Fleet {
     /// # Errors
     /// [`SecurityError`] if a certificate cannot be issued.
     pub fn foreign_office(&self, curve: Curve) -> Result<Office, SecurityError> {
-        let office = Office::new(curve, self.config.starts_at_us, self.config.seed ^ FOREIGN_SEED)?;
+        let office = Office::with_permissions(
+            curve,
+            self.config.starts_at_us,
+            self.config.seed ^ FOREIGN_SEED,
+            &self.config.permits,
+        )?;
         Ok(office.with_periods(self.config.ticket_periods))
     }
 
@@ -168,7 +192,14 @@ impl Fleet {
             accuracy: config.accuracy,
             hazard: messages.hazard,
             wait_max: config.wait_max,
-            streams: [messages.cam, messages.denm].map(|stream| stream.unwrap_or(StreamId::NONE)),
+            sight: messages.perceives.map(|Perceives { range_mm, every }| Sight {
+                trips: Arc::clone(&config.trips),
+                range_mm,
+                every,
+            }),
+            road_user: messages.road_user,
+            streams: [messages.cam, messages.denm, messages.cpm, messages.vam]
+                .map(|stream| stream.unwrap_or(StreamId::NONE)),
             seed: config.seed,
             index,
             ..ItsStationConfig::new(config.origin, config.starts_at_us)

@@ -12,7 +12,7 @@ mod receivers;
 mod watch;
 
 pub use config::{FleetConfig, FleetError, ORIGIN, QUEUE_LEN_MAX, STARTS_AT_US, WAIT_MAX, WatchConfig};
-pub use fleet::{Fleet, Messages, Post, StationConfig, Trust};
+pub use fleet::{Fleet, Messages, Perceives, Post, StationConfig, Trust};
 pub use motion::{Place, Rider};
 pub use receivers::{HEADWAY_S, Reception, Safety};
 pub use watch::{FrameSeen, Processing, Watch};

@@ -259,6 +259,15 @@ impl Watch {
                 let state = said(source.latitude, source.longitude, speed_cm_s, source.heading, 0);
                 (denm.station_id, state, None)
             }
+            Content::Cpm(cpm) => {
+                let speed_cm_s = f64::from(source.speed_cm_s);
+                let state = said(source.latitude, source.longitude, speed_cm_s, source.heading, 0);
+                (cpm.station_id, state, None)
+            }
+            Content::Vam(vam) => {
+                let (latitude, longitude) = (vam.position.latitude, vam.position.longitude);
+                (vam.station_id, said(latitude, longitude, vam.speed_cm_s.into(), vam.heading, vam.acceleration), None)
+            }
         };
         Some(Observation { at, pseudonym, state, dimensions, trace: Some(trace) })
     }

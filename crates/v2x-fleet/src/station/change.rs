@@ -5,7 +5,9 @@ use chronoseal_core::{Duration, Event, EventKind, LocalTime, StreamId};
 
 use super::ItsStation;
 use super::accord::{Order, Pseudonym, What};
+use super::perception::Perception;
 use super::surroundings::Around;
+use super::vulnerable::Awareness;
 use crate::generation::{Generation, INTERVAL_MIN};
 use crate::policy::{Change, Company};
 use crate::road::State;
@@ -92,6 +94,9 @@ impl ItsStation {
         }
         self.silent_until = at + silence;
         self.composer.forget();
+        // Numbers of objects, and for how long they are known, would show that it is the station it was.
+        self.perception = Perception::default();
+        self.awareness = Awareness::default();
         if !self.config.keeps.packet_number {
             self.packet_number = 0;
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chronoseal_core::Operation;
 use chronoseal_core::random::{ChaCha8Rng, Rng};
 use chronoseal_v2x::crypto::{Curve, EcdsaSignature, KeyError, PublicPoint, SigningKey, SoftwareKey};
-use chronoseal_v2x::types::{Psid, ThreeDLocation, Time32, Time64};
+use chronoseal_v2x::types::{ThreeDLocation, Time32, Time64};
 use chronoseal_v2x::verify::Verifier;
 use chronoseal_v2x::vss::{Effect, KeyRing, LayerId, NetworkIds, PoolConfig, Preset, Request, Station, Surroundings};
 
@@ -14,6 +14,7 @@ use super::accord::Pseudonym;
 use crate::envelope::Identity;
 use crate::office::Office;
 use crate::security::SecurityError;
+use crate::station::MessageKind;
 
 /// What a station shows of itself and trusts in others.
 pub enum Credentials {
@@ -263,28 +264,30 @@ impl Signed {
         }
     }
 
-    /// Appends a packet signed under the ticket of the moment. With a place it is a DENM's.
+    /// Appends a packet with a message of this kind, signed under the ticket of the moment. A DENM's has the place of its event.
     pub(super) fn secure(
         &mut self,
+        kind: MessageKind,
         now_us: u64,
         event: Option<(i32, i32)>,
         packet: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), SecurityError> {
         let now = Time64(now_us);
-        let is_cam = event.is_none();
-        // [TS 103 097 §7.1.1] CAMs ask for certificates and answer; [§7.1.2] a DENM always has its certificate.
+        let (is_cam, is_denm) = (kind == MessageKind::Cam, kind == MessageKind::Denm);
+        // [TS 103 097 §7.1.1] CAMs ask for certificates and answer; [§7.1.2] a DENM always has its certificate; [§7.1.3] others
+        // ask for none, and have theirs once a second or when it is wanted.
         let peers = self.verifier.peers_mut();
         let wanted = if self.asks && is_cam { peers.inline_request(now) } else { Vec::new() };
-        let is_wanted = self.asks && is_cam && peers.take_own_wanted();
+        let is_wanted = self.asks && !is_denm && peers.take_own_wanted();
         let request = Request {
             position: None,
             ssp_needed: None,
-            psid: if is_cam { Psid::CAM } else { Psid::DENM },
+            psid: kind.psid(),
             payload: packet,
             // The highest value stands for an elevation that is not known.
             location: event.map(|(latitude, longitude)| ThreeDLocation { latitude, longitude, elevation: u16::MAX }),
-            always_certificate: !is_cam || is_wanted,
+            always_certificate: is_denm || is_wanted,
             wanted: &wanted,
         };
         let around = Surroundings::default();

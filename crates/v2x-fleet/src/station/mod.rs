@@ -1,5 +1,5 @@
-//! An ITS station as a node: sends CAMs by the rules and DENMs when it is told of a hazard, changes its pseudonym by a
-//! policy, checks what it hears and hands up what is good.
+//! An ITS station as a node: sends CAMs, CPMs and VAMs by the rules and DENMs when it is told of a hazard, changes its
+//! pseudonym by a policy, checks what it hears and hands up what is good.
 //!
 //! It is built of [`Credentials`] (pseudonyms, signatures, verification: the station of `chronoseal_v2x`), [`Mobility`]
 //! (where it is), a [`FrameTable`] (what is in a frame, worked out once a process) and, for policies by which vehicles agree,
@@ -16,25 +16,31 @@ mod contract;
 mod credentials;
 mod lengths;
 mod mobility;
+mod perception;
 mod reception;
 mod refusal;
 mod sending;
+#[cfg(test)]
+mod services_tests;
 mod stack;
 mod surroundings;
 mod table;
 #[cfg(test)]
 mod tests;
+mod vulnerable;
 
 pub use accord::{CHANGE_ACCORD, ChangeAccord, MemberId};
 pub use change::Kept;
 pub use credentials::{Credentials, Signed, Unsigned, sign_operation, verify_operation};
 pub use lengths::{frame_len_max, message_len_max};
 pub use mobility::Mobility;
+pub use perception::{RANGE_MAX_MM, Sight};
 pub use reception::ReceivedMessage;
 pub use refusal::discard_reason;
 pub use sending::priority_of;
 pub use stack::{HANDED_MAX, HandedOn, Maker, StationStack};
 pub use table::{Content, Frame, FrameTable, MessageKind};
+pub use vulnerable::{INTERVAL_MAX as VAM_INTERVAL_MAX, RoadUser};
 
 pub use crate::envelope::Identity;
 
@@ -50,14 +56,20 @@ use crate::composer::{Composer, ComposerConfig};
 use crate::generation::{Generation, INTERVAL_MIN};
 use crate::policy::{Changer, Policy};
 use crate::road::{Dimensions, Origin};
+use perception::Perception;
 use reception::Reception;
 use sending::{Outgoing, PacketCounts};
 use surroundings::Heard;
+use vulnerable::Awareness;
 
 /// Stream of CAMs in events, unless the configuration says otherwise.
 pub const CAM_STREAM: StreamId = StreamId(0);
 /// Stream of DENMs in events, unless the configuration says otherwise.
 pub const DENM_STREAM: StreamId = StreamId(1);
+/// Stream of CPMs in events, unless the configuration says otherwise.
+pub const CPM_STREAM: StreamId = StreamId(2);
+/// Stream of VAMs in events, unless the configuration says otherwise.
+pub const VAM_STREAM: StreamId = StreamId(3);
 
 /// What a station is told when it is built.
 #[derive(Clone, PartialEq, Debug)]
@@ -79,6 +91,10 @@ pub struct ItsStationConfig {
     pub dimensions: Option<Dimensions>,
     /// What it tells of by DENMs.
     pub hazard: Option<Hazard>,
+    /// What it sees of the road's traffic, if it sends CPMs.
+    pub sight: Option<Sight>,
+    /// Which vulnerable road user it is, if it sends VAMs.
+    pub road_user: Option<RoadUser>,
     /// When it changes its pseudonym.
     pub policy: Policy,
     /// What stays as it is when the pseudonym changes, against all rules. [`Kept::NOTHING`] but for stations that show what it
@@ -90,8 +106,8 @@ pub struct ItsStationConfig {
     pub wait_max: Duration,
     /// Most messages kept for [`ItsStation::take_received`]; the oldest are dropped. 0: none are.
     pub received_max: usize,
-    /// Streams of CAMs and DENMs in events.
-    pub streams: [StreamId; 2],
+    /// Streams in events, by [`MessageKind::index`].
+    pub streams: [StreamId; MessageKind::ALL.len()],
     /// Seeds policy and errors of the sensors.
     pub seed: u64,
     /// Tells its chances from those of others with the same seed.
@@ -125,12 +141,14 @@ impl ItsStationConfig {
             accuracy: Accuracy { position_m: 0.0, speed_m_s: 0.0, heading_deg: 0.0 },
             dimensions: None,
             hazard: None,
+            sight: None,
+            road_user: None,
             policy: chronoseal_v2x::vss::Preset::None.into(),
             keeps: Kept::NOTHING,
             is_under_way: false,
             wait_max: Duration::from_ms(100),
             received_max: 0,
-            streams: [CAM_STREAM, DENM_STREAM],
+            streams: [CAM_STREAM, DENM_STREAM, CPM_STREAM, VAM_STREAM],
             seed: 1,
             index: 0,
         }
@@ -167,7 +185,12 @@ pub struct ItsStation {
     is_idle: bool,
     next_denm_at: Option<LocalTime>,
     reception: Reception,
-    outgoing: Option<Outgoing>,
+    /// Messages that wait for their signatures, in order.
+    outgoing: VecDeque<Outgoing>,
+    /// What is random in CPMs and VAMs.
+    sensors: ChaCha8Rng,
+    perception: Perception,
+    awareness: Awareness,
     counts: PacketCounts,
     /// Prints of the frames it has sent lately.
     said: VecDeque<u64>,
@@ -180,6 +203,8 @@ const FORGETS_AFTER: Duration = Duration::from_s(1);
 const ERROR_STREAMS: u64 = 1 << 34;
 /// Streams of the phase purpose for the beats of stations, behind those of roads and policies.
 const BEAT_STREAMS: u64 = 1 << 35;
+/// Streams of the random numbers of what sensors see, behind those of errors.
+const SENSOR_STREAMS: u64 = 1 << 36;
 
 impl ItsStation {
     /// A station. Without an accord a policy by which vehicles agree finds nobody to agree with.
@@ -216,7 +241,10 @@ impl ItsStation {
             is_idle: false,
             next_denm_at: config.hazard.map(|hazard| hazard.at),
             reception: Reception::default(),
-            outgoing: None,
+            outgoing: VecDeque::new(),
+            sensors: random::stream(config.seed, Purpose::Medium, SENSOR_STREAMS + config.index),
+            perception: Perception::default(),
+            awareness: Awareness::default(),
             counts: PacketCounts::default(),
             said: VecDeque::new(),
             received: VecDeque::new(),
@@ -256,7 +284,7 @@ impl ItsStation {
         self.config.starts_at_us.saturating_add_signed(now.as_ps().div_euclid(1_000_000))
     }
 
-    /// Looks where it is, thinks about its pseudonym, and has a message to send if a CAM is due.
+    /// Looks where it is, thinks about its pseudonym, and has messages to send if some are due.
     fn look(&mut self, now: LocalTime, planned: LocalTime) {
         let Some(state) = self.mobility.state_at(now) else {
             self.next_look_at = None;
@@ -278,19 +306,40 @@ impl ItsStation {
         self.follow_orders(now);
         let is_hushed = self.think(now, &state);
         // Whoever has another pseudonym now looks again by another beat, and says nothing before.
-        if !self.config.sends_cams || self.next_look_at != planned_next {
+        if self.next_look_at != planned_next {
             return;
         }
         // Being woken late is no part of the rules, and a station that sends as often as it may would miss every other turn.
         // What its own processor kept it from is.
         let as_of = if self.is_idle { planned } else { now };
-        let Some(due) = self.generation.check(as_of, &state) else { return };
-        if is_hushed || now < self.silent_until {
-            let withheld = self.counts.next_withheld();
-            self.base.push(Event::of(EventKind::KeptSilent, self.config.streams[0], withheld));
-            return;
+        let is_silent = is_hushed || now < self.silent_until;
+        let cam = self.config.sends_cams.then(|| self.generation.check(as_of, &state)).flatten();
+        if let Some(due) = cam.filter(|_| self.may_say(MessageKind::Cam, is_silent)) {
+            let cam = self.cam(now, &state, due);
+            self.outgoing.extend(cam);
         }
-        self.outgoing = self.cam(now, &state, due);
+        if let Some((seen, with_sensors)) = self.perceive(now, as_of, &state)
+            && self.may_say(MessageKind::Cpm, is_silent)
+        {
+            let cpm = self.cpm(now, &state, &seen, with_sensors);
+            self.outgoing.extend(cpm);
+        }
+        if let Some(with_low_frequency) =
+            self.config.road_user.and_then(|user| self.awareness.check(as_of, &user, &state))
+            && self.may_say(MessageKind::Vam, is_silent)
+        {
+            let vam = self.vam(now, &state, with_low_frequency);
+            self.outgoing.extend(vam);
+        }
+    }
+
+    /// Whether a message that is due may be sent; one that may not is counted.
+    fn may_say(&mut self, kind: MessageKind, is_silent: bool) -> bool {
+        if is_silent {
+            let withheld = self.counts.next_withheld();
+            self.base.push(Event::of(EventKind::KeptSilent, self.config.streams[kind.index()], withheld));
+        }
+        !is_silent
     }
 
     /// When it wants to be woken.
@@ -332,7 +381,7 @@ impl Node for ItsStation {
                     None => continue,
                 }
             }
-            if self.outgoing.is_some() {
+            if !self.outgoing.is_empty() {
                 match self.send(now, frame) {
                     Some(output) => return output,
                     None => continue,
@@ -346,7 +395,8 @@ impl Node for ItsStation {
                 && at <= now
             {
                 self.next_denm_at = Some(now + hazard.every.max(INTERVAL_MIN));
-                self.outgoing = self.denm(now, &hazard);
+                let denm = self.denm(now, &hazard);
+                self.outgoing.extend(denm);
                 continue;
             }
             if let Some(planned) = self.next_look_at.filter(|at| *at <= now) {

@@ -6,7 +6,7 @@ use chronoseal_core::{DiscardReason, Event, EventKind, LocalTime, Output, Stream
 use chronoseal_v2x::types::Time64;
 use chronoseal_v2x::verify::{CheckedMessage, ResultCode};
 
-use super::table::{Content, Frame};
+use super::table::{Content, Frame, MessageKind};
 use super::{ItsStation, discard_reason, verify_operation};
 
 /// A message that was taken, for whoever stands above.
@@ -128,8 +128,9 @@ impl ItsStation {
     }
 
     fn take(&mut self, rx_at: LocalTime, frame: Arc<Frame>) -> Event {
-        let kind = usize::from(matches!(frame.content(), Ok(Content::Denm(_))));
-        let (stream, sequence) = (self.config.streams[kind], self.counts.next_delivered(kind));
+        // What says nothing that is known is not taken.
+        let kind = frame.content().map_or(MessageKind::Cam, Content::kind);
+        let (stream, sequence) = (self.config.streams[kind.index()], self.counts.next_delivered(kind));
         if let (Some(heard), Ok(Content::Cam(cam))) = (&mut self.heard, frame.content()) {
             heard.note(rx_at, cam);
         }

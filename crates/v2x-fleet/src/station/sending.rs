@@ -3,7 +3,7 @@
 use chronoseal_core::{Event, EventKind, LocalTime, Output, PortId, Priority, Transmit, Work};
 use chronoseal_media::radio::AccessCategory;
 use chronoseal_wire::its::geonetworking::Area;
-use chronoseal_wire::its::{Cam, Denm, ReferencePosition, Situation};
+use chronoseal_wire::its::{Cam, Cpm, Denm, ReferencePosition, Situation, UperError, Vam};
 
 use super::{Hazard, ItsStation, MessageKind, STATIONARY_VEHICLE};
 use crate::envelope::{Envelope, Identity};
@@ -13,11 +13,11 @@ use crate::road::State;
 /// A DENM is for whoever is within so much `[m]`.
 const RELEVANCE_M: u16 = 500;
 
-/// Messages of this station so far, by stream: CAMs, DENMs.
+/// Messages of this station so far, by kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PacketCounts {
-    sent: [u64; 2],
-    delivered: [u64; 2],
+    sent: [u64; MessageKind::ALL.len()],
+    delivered: [u64; MessageKind::ALL.len()],
     discarded: u64,
     withheld: u64,
 }
@@ -27,11 +27,11 @@ impl PacketCounts {
         *count += 1;
         *count - 1
     }
-    pub(super) fn next_sent(&mut self, kind: usize) -> u64 {
-        Self::next(&mut self.sent[kind])
+    pub(super) fn next_sent(&mut self, kind: MessageKind) -> u64 {
+        Self::next(&mut self.sent[kind.index()])
     }
-    pub(super) fn next_delivered(&mut self, kind: usize) -> u64 {
-        Self::next(&mut self.delivered[kind])
+    pub(super) fn next_delivered(&mut self, kind: MessageKind) -> u64 {
+        Self::next(&mut self.delivered[kind.index()])
     }
     pub(super) fn next_discarded(&mut self) -> u64 {
         Self::next(&mut self.discarded)
@@ -44,47 +44,68 @@ impl PacketCounts {
 /// A message that waits for its signature.
 #[derive(Debug)]
 pub(super) struct Outgoing {
-    /// 0: CAM, 1: DENM.
-    kind: usize,
+    kind: MessageKind,
     is_charged: bool,
     /// When it was made, and all work for it began.
     due: LocalTime,
     identity: Identity,
     now_us: u64,
-    latitude: i32,
-    longitude: i32,
-    speed_cm_s: u16,
-    heading: u16,
+    at: Told,
     broadcast: Option<(u16, Area)>,
-    message: [u8; MESSAGE_LEN_MAX],
-    len: usize,
+    message: Vec<u8>,
+}
+
+/// Where a message says that its sender is: latitude and longitude `[0.1 microdegree]`, speed `[cm/s]`, heading
+/// `[0.1 degree]`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    pub(super) latitude: i32,
+    pub(super) longitude: i32,
+    pub(super) speed_cm_s: u16,
+    pub(super) heading: u16,
 }
 
 /// A station knows so many of its latest frames again: more than it sends while one of its CAMs is fresh.
 const SAID_MAX: usize = 32;
 
-const MESSAGE_LEN_MAX: usize = if Cam::LEN_MAX > Denm::LEN_MAX { Cam::LEN_MAX } else { Denm::LEN_MAX };
+/// What any message fits into.
+const MESSAGE_LEN_MAX: usize = Cpm::LEN_MAX;
+const _: () =
+    assert!(Cam::LEN_MAX <= MESSAGE_LEN_MAX && Denm::LEN_MAX <= MESSAGE_LEN_MAX && Vam::LEN_MAX <= MESSAGE_LEN_MAX);
 
 impl ItsStation {
     /// The CAM that is due; `None` if it cannot be written, which only a place off the map can bring about.
     pub(super) fn cam(&mut self, now: LocalTime, state: &State, due: Due) -> Option<Outgoing> {
-        let (identity, now_us) = (self.identity(), self.tai_us(now));
-        let cam = self.composer.cam(now, now_us, identity.station_id, state, due.with_low_frequency);
-        let mut message = [0; MESSAGE_LEN_MAX];
-        let len = cam.emit(&mut message).ok()?;
-        Some(Outgoing {
-            kind: 0,
-            is_charged: false,
-            due: now,
-            identity,
-            now_us,
+        let (station_id, now_us) = (self.identity().station_id, self.tai_us(now));
+        let cam = self.composer.cam(now, now_us, station_id, state, due.with_low_frequency);
+        let at = Told {
             latitude: cam.position.latitude,
             longitude: cam.position.longitude,
             speed_cm_s: cam.speed_cm_s,
             heading: cam.heading,
+        };
+        self.outgoing(MessageKind::Cam, now, at, |message| cam.emit(message))
+    }
+
+    /// A message that waits for its signature; `None` if it cannot be written.
+    pub(super) fn outgoing(
+        &self,
+        kind: MessageKind,
+        now: LocalTime,
+        at: Told,
+        emit: impl FnOnce(&mut [u8]) -> Result<usize, UperError>,
+    ) -> Option<Outgoing> {
+        let mut message = [0; MESSAGE_LEN_MAX];
+        let len = emit(&mut message).ok()?;
+        Some(Outgoing {
+            kind,
+            is_charged: false,
+            due: now,
+            identity: self.identity(),
+            now_us: self.tai_us(now),
+            at,
             broadcast: None,
-            message,
-            len,
+            message: message[..len].to_vec(),
         })
     }
 
@@ -102,38 +123,30 @@ impl ItsStation {
             event_position: ReferencePosition::at(latitude, longitude),
             ..denm_of(hazard)
         };
-        let mut message = [0; MESSAGE_LEN_MAX];
-        let len = denm.emit(&mut message).ok()?;
-        let area = Area { latitude, longitude, distance_a_m: RELEVANCE_M, ..Area::default() };
-        self.packet_number = self.packet_number.wrapping_add(1);
-        Some(Outgoing {
-            kind: 1,
-            is_charged: false,
-            due: now,
-            identity,
-            now_us,
+        let at = Told {
             latitude,
             longitude,
             speed_cm_s: libm::round(state.speed_m_s * 100.0) as u16,
             heading: libm::round(state.heading_deg * 10.0) as u16 % 3600,
-            broadcast: Some((self.packet_number, area)),
-            message,
-            len,
-        })
+        };
+        let area = Area { latitude, longitude, distance_a_m: RELEVANCE_M, ..Area::default() };
+        let outgoing = self.outgoing(MessageKind::Denm, now, at, |message| denm.emit(message))?;
+        self.packet_number = self.packet_number.wrapping_add(1);
+        Some(Outgoing { broadcast: Some((self.packet_number, area)), ..outgoing })
     }
 
     /// Signs and hands over what is to be sent; before that, says what that takes.
     pub(super) fn send(&mut self, now: LocalTime, frame: &mut [u8]) -> Option<Output> {
-        let outgoing = self.outgoing.as_mut()?;
+        let outgoing = self.outgoing.front_mut()?;
         if let Some(operation) = self.credentials.signs_by().filter(|_| !outgoing.is_charged) {
             outgoing.is_charged = true;
-            return Some(Output::Work(Work::of(operation, outgoing.len as u32)));
+            return Some(Output::Work(Work::of(operation, outgoing.message.len() as u32)));
         }
-        let outgoing = self.outgoing.take()?;
+        let outgoing = self.outgoing.pop_front()?;
         let kind = outgoing.kind;
         let bytes = self.seal(&outgoing)?;
         frame.get_mut(..bytes.len())?.copy_from_slice(&bytes);
-        if kind == 0 {
+        if kind == MessageKind::Cam {
             self.changer.count_message();
         }
         if self.said.len() == SAID_MAX {
@@ -142,28 +155,30 @@ impl ItsStation {
         self.said.push_back(super::table::hash(&bytes));
         let sequence = self.counts.next_sent(kind);
         let value = (now - outgoing.due).as_ps();
-        self.base.push(Event { value, ..Event::of(EventKind::Sent, self.config.streams[kind], sequence) });
-        let priority = priority_of(if kind == 1 { MessageKind::Denm } else { MessageKind::Cam });
+        self.base.push(Event { value, ..Event::of(EventKind::Sent, self.config.streams[kind.index()], sequence) });
+        let priority = priority_of(kind);
         Some(Output::Transmit(Transmit { port: PortId(0), priority, launch_at: now, len: bytes.len(), token: None }))
     }
 
     /// The frame of a message. What cannot be signed is not sent; a ticket that has run out is the only way to that.
     fn seal(&mut self, outgoing: &Outgoing) -> Option<Vec<u8>> {
         let envelope = Envelope {
+            kind: outgoing.kind,
             identity: outgoing.identity,
+            user: self.config.road_user.map(|user| user.profile),
             now_us: outgoing.now_us,
-            latitude: outgoing.latitude,
-            longitude: outgoing.longitude,
-            speed_cm_s: outgoing.speed_cm_s,
-            heading: outgoing.heading,
+            latitude: outgoing.at.latitude,
+            longitude: outgoing.at.longitude,
+            speed_cm_s: outgoing.at.speed_cm_s,
+            heading: outgoing.at.heading,
             broadcast: outgoing.broadcast,
-            message: &outgoing.message[..outgoing.len],
+            message: &outgoing.message,
         };
-        let (now_us, event) = (outgoing.now_us, envelope.event());
+        let (kind, now_us, event) = (outgoing.kind, outgoing.now_us, envelope.event());
         let secure = self
             .credentials
             .subsystem()
-            .map(|signed| move |packet: &[u8], out: &mut Vec<u8>| signed.secure(now_us, event, packet, out));
+            .map(|signed| move |packet: &[u8], out: &mut Vec<u8>| signed.secure(kind, now_us, event, packet, out));
         envelope.seal(secure).ok()
     }
 
@@ -177,6 +192,8 @@ impl ItsStation {
                 let hazard = Hazard { at: now, every: INTERVAL_MIN, cause_code: STATIONARY_VEHICLE };
                 self.denm(now, &hazard)?
             }
+            MessageKind::Cpm => self.cpm(now, &state, &[], true)?,
+            MessageKind::Vam => self.vam(now, &state, true)?,
         };
         self.counts.next_sent(outgoing.kind);
         self.seal(&outgoing)
@@ -201,7 +218,7 @@ pub(super) fn denm_len() -> usize {
 /// The queue that a message waits in (TS 102 636-4-2: its traffic class as an access category).
 pub const fn priority_of(kind: MessageKind) -> Priority {
     match kind {
-        MessageKind::Cam => AccessCategory::BestEffort.priority(),
+        MessageKind::Cam | MessageKind::Cpm | MessageKind::Vam => AccessCategory::BestEffort.priority(),
         MessageKind::Denm => AccessCategory::Video.priority(),
     }
 }

@@ -6,10 +6,13 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chronoseal_core::DiscardReason;
+use chronoseal_v2x::types::Psid;
 use chronoseal_v2x::verify::{SharedMessage, Verifier};
 use chronoseal_wire::ethernet::{self, HEADER_LEN};
 use chronoseal_wire::its::geonetworking::{BasicHeader, NextHeader, Packet};
-use chronoseal_wire::its::{BTP_PORT_CAM, BTP_PORT_DENM, Cam, Denm, ETHERTYPE_GEONETWORKING};
+use chronoseal_wire::its::{
+    BTP_PORT_CAM, BTP_PORT_CPM, BTP_PORT_DENM, BTP_PORT_VAM, Cam, Cpm, Denm, ETHERTYPE_GEONETWORKING, Vam,
+};
 
 /// A kind of message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,14 +21,48 @@ pub enum MessageKind {
     Cam,
     /// Something happened (EN 302 637-3).
     Denm,
+    /// What sensors see of others (TS 103 324).
+    Cpm,
+    /// Which vulnerable road user is where (TS 103 300-3).
+    Vam,
 }
 
 impl MessageKind {
+    /// All of them, in the order of [`MessageKind::index`].
+    pub const ALL: [Self; 4] = [Self::Cam, Self::Denm, Self::Cpm, Self::Vam];
+
+    /// Its place in tables of all kinds.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
     /// As scenarios and reports have it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cam => "cam",
             Self::Denm => "denm",
+            Self::Cpm => "cpm",
+            Self::Vam => "vam",
+        }
+    }
+
+    /// The application that a ticket has to permit (ETSI TS 102 965).
+    pub const fn psid(self) -> Psid {
+        match self {
+            Self::Cam => Psid::CAM,
+            Self::Denm => Psid::DENM,
+            Self::Cpm => Psid::CPM,
+            Self::Vam => Psid::VAM,
+        }
+    }
+
+    /// The port it goes to.
+    pub(crate) const fn btp_port(self) -> u16 {
+        match self {
+            Self::Cam => BTP_PORT_CAM,
+            Self::Denm => BTP_PORT_DENM,
+            Self::Cpm => BTP_PORT_CPM,
+            Self::Vam => BTP_PORT_VAM,
         }
     }
 }
@@ -38,6 +75,10 @@ pub enum Content {
     Cam(Box<Cam>),
     /// Something happened.
     Denm(Denm),
+    /// What sensors see of others.
+    Cpm(Box<Cpm>),
+    /// Which vulnerable road user is where.
+    Vam(Vam),
 }
 
 impl Content {
@@ -46,6 +87,8 @@ impl Content {
         match self {
             Self::Cam(_) => MessageKind::Cam,
             Self::Denm(_) => MessageKind::Denm,
+            Self::Cpm(_) => MessageKind::Cpm,
+            Self::Vam(_) => MessageKind::Vam,
         }
     }
 }
@@ -219,6 +262,8 @@ fn inner(packet: &[u8]) -> (Box<[u8]>, Result<Content, DiscardReason>) {
     let content = match packet.destination_port {
         BTP_PORT_CAM => Cam::parse(packet.message).map(|cam| Content::Cam(Box::new(cam))).map_err(DiscardReason::from),
         BTP_PORT_DENM => Denm::parse(packet.message).map(Content::Denm).map_err(DiscardReason::from),
+        BTP_PORT_CPM => Cpm::parse(packet.message).map(|cpm| Content::Cpm(Box::new(cpm))).map_err(DiscardReason::from),
+        BTP_PORT_VAM => Vam::parse(packet.message).map(Content::Vam).map_err(DiscardReason::from),
         _ => Err(DiscardReason::UnknownStream),
     };
     (packet.message.into(), content)

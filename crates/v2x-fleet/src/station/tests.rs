@@ -9,7 +9,7 @@ use chronoseal_v2x::crypto::Curve;
 use chronoseal_v2x::vss::{ChangePolicy, Condition, Preset, Spread};
 use std::sync::Arc;
 
-const STARTS_AT_US: u64 = 722_000_000_000_000;
+pub(super) const STARTS_AT_US: u64 = 722_000_000_000_000;
 
 pub(super) fn office() -> Arc<Office> {
     Arc::new(Office::new(Curve::NistP256, STARTS_AT_US, 1).expect("certificates"))
@@ -36,7 +36,7 @@ pub(super) fn at(ms: i64) -> LocalTime {
 }
 
 /// Frames of a station alone, with the times they were sent `[ms]`; work it says that it does.
-fn sent(station: &mut ItsStation, until_ms: i64) -> (Vec<(i64, Vec<u8>)>, Vec<Operation>) {
+pub(super) fn sent(station: &mut ItsStation, until_ms: i64) -> (Vec<(i64, Vec<u8>)>, Vec<Operation>) {
     sent_by_late(station, until_ms, &[0])
 }
 
@@ -71,7 +71,7 @@ fn a_host_that_wakes_it_late_costs_no_message() {
 }
 
 /// What a frame comes to at a receiver, and the operations on the way.
-fn heard(station: &mut ItsStation, ms: i64, bytes: &[u8]) -> (Event, Vec<Operation>) {
+pub(super) fn heard(station: &mut ItsStation, ms: i64, bytes: &[u8]) -> (Event, Vec<Operation>) {
     station.handle_input(at(ms), Input::Frame { port: PortId(0), rx_at: at(ms), bytes }).expect("a frame");
     let mut works = Vec::new();
     loop {
@@ -85,7 +85,7 @@ fn heard(station: &mut ItsStation, ms: i64, bytes: &[u8]) -> (Event, Vec<Operati
 }
 
 const SIGN: Operation = Operation("p256-sign");
-const VERIFY: Operation = Operation("p256-verify");
+pub(super) const VERIFY: Operation = Operation("p256-verify");
 
 #[test]
 fn stations_of_one_authority_understand_each_other_and_say_what_it_costs() {
@@ -119,7 +119,10 @@ fn stations_of_one_authority_understand_each_other_and_say_what_it_costs() {
 #[test]
 fn no_frame_is_longer_than_its_kind_allows_and_the_longest_come_near() {
     for curve in [Curve::NistP256, Curve::BrainpoolP384r1] {
-        let office = Arc::new(Office::new(curve, STARTS_AT_US, 1).expect("certificates"));
+        // Tickets that permit everything are the longest.
+        let permits = [MessageKind::Cpm, MessageKind::Vam];
+        let office = Office::with_permissions(curve, STARTS_AT_US, 1, &permits).expect("certificates");
+        let office = Arc::new(office);
         let hazard = Hazard { at: at(50), every: Duration::from_ms(500), cause_code: STATIONARY_VEHICLE };
         let config = ItsStationConfig { hazard: Some(hazard), ..config() };
         let (frames, _) = sent(&mut station_of(&office, config, 7), 6_000);
@@ -127,7 +130,7 @@ fn no_frame_is_longer_than_its_kind_allows_and_the_longest_come_near() {
         for kind in [MessageKind::Cam, MessageKind::Denm] {
             let is_it = |bytes: &[u8]| table.frame(bytes).content().expect("a message").kind() == kind;
             let longest = frames.iter().filter(|(_, bytes)| is_it(bytes)).map(|(_, bytes)| bytes.len()).max();
-            let (longest, most) = (longest.expect("some were sent"), frame_len_max(kind, Some(curve)));
+            let (longest, most) = (longest.expect("some were sent"), frame_len_max(kind, Some(curve), permits.len()));
             assert!(longest <= most && most - longest < 100, "{curve:?} {kind:?}: {longest} of {most}");
             let texts =
                 frames.iter().filter(|(_, bytes)| is_it(bytes)).map(|(_, bytes)| table.frame(bytes).text().len());
@@ -280,6 +283,8 @@ fn shown(bytes: &[u8]) -> Shown {
         // 65,536 is no multiple of 100: the runs below are shorter than that.
         Content::Cam(cam) => (cam.station_id, Some(cam.generation_delta_time_ms % 100)),
         Content::Denm(denm) => (denm.station_id, None),
+        Content::Cpm(cpm) => (cpm.station_id, None),
+        Content::Vam(vam) => (vam.station_id, Some(vam.generation_delta_time_ms % 100)),
     };
     let number = match packet.extended {
         ExtendedHeader::GeoBroadcast { sequence, .. } => Some(sequence),

@@ -2,6 +2,7 @@
 
 use chronoseal_core::DiscardReason;
 
+use super::VruProfile;
 use crate::field;
 
 /// protocol version of the GN headers.
@@ -122,6 +123,12 @@ impl GnAddress {
         let [a, b, c, d, e, f] = mac;
         // M = 0, automatic; ST = 5 in the next five bits.
         Self([5 << 2, 0, a, b, c, d, e, f])
+    }
+
+    /// A vulnerable road user's, from the address of its link layer.
+    pub const fn road_user(profile: VruProfile, mac: [u8; 6]) -> Self {
+        let [a, b, c, d, e, f] = mac;
+        Self([profile.station_type() << 2, 0, a, b, c, d, e, f])
     }
 }
 

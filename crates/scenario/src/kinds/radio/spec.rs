@@ -419,6 +419,26 @@ pub struct RadioStreamSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 255))]
     pub cause: Option<u8>,
+    /// How far the sensors of a CPM's sender see, 1m to 400m. Default: 100m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Quantity<Length>>,
+    /// Who sends VAMs. Default: a pedestrian.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<RoadUserSpec>,
+}
+
+/// A vulnerable road user.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub enum RoadUserSpec {
+    /// On foot.
+    #[serde(rename = "pedestrian")]
+    Pedestrian,
+    /// On a bicycle.
+    #[serde(rename = "bicyclist")]
+    Bicyclist,
+    /// On a motorcycle.
+    #[serde(rename = "motorcyclist")]
+    Motorcyclist,
 }
 
 /// A kind of message.
@@ -430,6 +450,12 @@ pub enum MessageSpec {
     /// Something happened (EN 302 637-3).
     #[serde(rename = "denm")]
     Denm,
+    /// What sensors see of the road's vehicles (TS 103 324).
+    #[serde(rename = "cpm")]
+    Cpm,
+    /// Which vulnerable road user is where (TS 103 300-3).
+    #[serde(rename = "vam")]
+    Vam,
 }
 
 /// What an attack has on a radio segment: where the attacker stands.
