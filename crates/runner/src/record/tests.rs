@@ -149,7 +149,7 @@ fn what_was_handed_to_a_bus_and_never_seen_again_is_unaccounted_for() {
         assert_eq!(open(&[]), [lost(0), lost(1), lost(2)]);
         assert_eq!(open(&[seen, seen]), [lost(2)], "frames of one sender keep their order");
         // A frame of an attack is none of those.
-        let attack = Some(chronoseal_core::AttackKind::Spoof);
+        let attack = Some(AttackKind::Spoof);
         let forged = Seen { label: FrameLabel { attack, ..seen.label }, bytes: seen.bytes.clone(), ..*seen };
         assert_eq!(open(&[seen, &forged]), [lost(1), lost(2)]);
     });

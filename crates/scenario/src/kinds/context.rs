@@ -5,8 +5,8 @@ use std::fmt::Display;
 use std::iter::once;
 use std::ops::Deref;
 
-use chronoseal_core::Duration;
 use chronoseal_core::random::Jitter;
+use chronoseal_core::{Duration, StreamId};
 use chronoseal_plan::{PlatformId, PlatformPlan};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -120,6 +120,16 @@ impl<'s> Context<'s> {
     /// The scenario as it was written.
     pub fn spec(&self) -> &'s Spec {
         self.spec
+    }
+
+    /// Which entry of the scenario a stream of the plan is of: one with a `count` makes several.
+    pub fn entry_of(&self, stream: StreamId) -> usize {
+        let mut behind = 0;
+        let ends = self.spec.streams.iter().map(|spec| {
+            behind += spec.count.unwrap_or(1) as usize;
+            behind
+        });
+        ends.take_while(|end| *end <= stream.index()).count()
     }
 
     /// What seeds all chance of the run.

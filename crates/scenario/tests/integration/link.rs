@@ -188,6 +188,10 @@ fn a_stream_goes_over_a_middleware_between_two_nodes_and_a_broker() {
         &(over("over = \"raw-udp\"") + &second("robot", "station", "raw-tcp")),
         Code::NotYet,
     );
+    // Behind two streams of one entry, the entry that is wrong is still the one that is named.
+    let alike = over("over = \"raw-udp\"").replace("length =", "count = 2\nlength =");
+    let problems = refused("alike", "wifi.toml", &(alike + &second("robot", "station", "raw-tcp")), Code::NotYet);
+    assert!(problems.render().contains("over = \"raw-tcp\""), "{}", problems.render());
     let sealed = over("over = \"raw-udp\"").replace("length =", "protection = \"mac\"\nlength =")
         + "[[protections]]\nname = \"mac\"\nhmac = { hash = \"sha-256\", tag = \"16B\", freshness = \"full\" }\n";
     refused("sealed", "wifi.toml", &sealed, Code::NotYet);

@@ -8,7 +8,7 @@
 //! | [`judge`], [`Motion`] | the checks: the same for whoever reports and whoever judges |
 //! | [`Detector`], [`Finding`] | what a receiver remembers of its neighbours, and what it found |
 //! | [`MisbehaviourReport`], [`MisbehaviourData`] | reports in COER |
-//! | [`seal_report`], [`examine`] | signed and encrypted to an authority, and what that does with it |
+//! | [`seal_report`], [`examine()`] | signed and encrypted to an authority, and what that does with it |
 //!
 //! The standard's ASN.1 modules were not at hand. Types and numbers are those of V2.2.1 as public programs record them
 //! (`EtsiTs103759js` of fillabs, `ASN-J3287` of eapenkuruvilla, whose report `jason_mbr.coer` reads as written here, and

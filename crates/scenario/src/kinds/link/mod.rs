@@ -242,10 +242,10 @@ impl SegmentKind for LinkKind {
             !matches!(facet.transport, LinkTransport::Udp | LinkTransport::Tcp) && asked_or_answer(*id, stream)
         });
         if let Some((id, stream, _, facet)) = over_others {
-            let name = &plan.segments[segment.index()].name;
+            let (name, entry) = (&plan.segments[segment.index()].name, context.entry_of(id));
             context.report(
                 Code::NotYet,
-                &[Step::Key("streams"), Step::Index(id.index()), Step::Key(name), Step::Key("transport")],
+                &[Step::Key("streams"), Step::Index(entry), Step::Key(name), Step::Key("transport")],
                 format!(
                     "`{}` is answered or an answer, and goes over `{}`; a relay answers over UDP and TCP",
                     shortened(&stream.name),
@@ -262,10 +262,10 @@ impl SegmentKind for LinkKind {
             let idle =
                 std::iter::once(&hop.from).chain(&hop.to).find(|node| plan.nodes[node.index()].program.is_none());
             let Some(node) = idle else { continue };
-            let name = &plan.segments[segment.index()].name;
+            let (name, entry) = (&plan.segments[segment.index()].name, context.entry_of(id));
             context.report(
                 Code::MissingKey,
-                &[Step::Key("streams"), Step::Index(id.index()), Step::Key(name), Step::Key("transport")],
+                &[Step::Key("streams"), Step::Index(entry), Step::Key(name), Step::Key("transport")],
                 format!("`{}` has no program to carry stream `{}`", plan.node_name(*node), shortened(&stream.name)),
                 "carried by programs",
                 "give each of its nodes a `program`, or leave `transport` out",

@@ -96,7 +96,8 @@ pub(super) fn check(view: Link<'_>, context: &mut Context<'_>) {
     let mut known: Vec<(StreamId, &str, NodeId, Role)> = Vec::new();
     for (id, stream, hop, facet) in view.streams() {
         let Some(over) = &facet.over else { continue };
-        let at = |key| [Step::Key("streams"), Step::Index(id.index()), Step::Key(segment), Step::Key(key)];
+        let entry = context.entry_of(id);
+        let at = |key| [Step::Key("streams"), Step::Index(entry), Step::Key(segment), Step::Key(key)];
         let name = shortened(&stream.name);
         let configuration = over.configuration.as_str();
         let mut refuse = |at: &[Step<'_>], message: String, help: &str| {
