@@ -234,8 +234,12 @@ impl<'a> Network<'a> {
                     Some(index) => {
                         let before = stream.hops.get(usize::from(index)).ok_or(Why::NotReached);
                         before.and_then(|before| {
+                            let row = self.jobs.row(before.segment);
+                            if row.is_some_and(|row| row.is_made_up(self.plan, id, before.segment)) {
+                                return Err(Why::ArrivalUnbounded);
+                            }
                             let senders = |row: &dyn SegmentBounds| row.senders(self.plan, id, before);
-                            match self.jobs.row(before.segment).map_or(1, senders) {
+                            match row.map_or(1, senders) {
                                 ..=1 => from_the_air(reached.at(id, before.segment, hop.from)),
                                 _ => Err(Why::ManySenders),
                             }

@@ -101,6 +101,13 @@ pub trait SegmentBounds: Sync {
         1
     }
 
+    /// True if a station or a box can fill the segment with made-up frames of a stream that get as far as its receivers there, so that
+    /// nothing bounds how many of them a gateway passes on.
+    fn is_made_up(&self, plan: &Plan, stream: StreamId, segment: SegmentId) -> bool {
+        let _ = (plan, stream, segment);
+        false
+    }
+
     /// True if a gateway takes on frames of a recording from the segment, whole.
     fn bridges_recordings(&self, plan: &Plan, segment: SegmentId, gateway: &GatewayPlan) -> bool {
         let _ = (plan, segment, gateway);

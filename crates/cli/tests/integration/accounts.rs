@@ -22,7 +22,7 @@ const fn case(
     Case { file, word, end }
 }
 
-const CASES: [Case; 27] = [
+const CASES: [Case; 28] = [
     // Senders whose processors never come to a frame.
     case("h1-starved.toml", "failed", ("slow", "r", 101, &[("not_sent", 99)])),
     case("h2-starved-can.toml", "failed", ("slow", "r", 101, &[("late", 65), ("not_sent", 33)])),
@@ -59,6 +59,7 @@ const CASES: [Case; 27] = [
     // What a gateway missed never came, also where the next one has and its receiver tells of no gap.
     case("message-missed-at-a-gateway.toml", "failed", ("m1", "n1", 79, &[("in_time", 74), ("missing", 3)])),
     // What waits for a bus that has no time for it.
+    case("recording-that-waits.toml", "failed", ("car", "n3", 624, &[("in_time", 56), ("in_flight", 568)])),
     case("overload-unaccounted.toml", "failed", ("s8", "b0n1", 100, &[("overdue", 99), ("in_flight", 1)])),
     case("held-recording.toml", "failed", ("s0", "b", 10, &[("in_time", 10)])),
     case("b2.json", "held", ("s1", "can0-n0", 10, &[("in_time", 10)])),

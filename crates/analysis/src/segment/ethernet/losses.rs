@@ -55,6 +55,10 @@ pub(super) fn of_clocks(view: Ethernet<'_>, risks: Vec<Risk>) -> Vec<Risk> {
     }
     let clocks = view.clock_use();
     let harmed = |risk: Risk| {
+        // What goes on to another segment is in the way of all there, whatever their clocks.
+        if risk.segment != view.id {
+            return vec![risk];
+        }
         let streams: Vec<StreamId> = match (risk.stream, &risk.cause) {
             (Some(stream), _) => vec![stream],
             (None, Cause::Clock { node, .. } | Cause::Beacon { node, .. } | Cause::NoBeacon { node }) => {
@@ -70,9 +74,8 @@ pub(super) fn of_clocks(view: Ethernet<'_>, risks: Vec<Risk>) -> Vec<Risk> {
         };
         let is_own = streams.is_empty() && matches!(view.segment.sync, Sync::As6802 | Sync::Gptp);
         let of_itself = is_own.then(|| risk.clone());
-        of_itself
-            .into_iter()
-            .chain(streams.into_iter().map(move |stream| Risk { stream: Some(stream), ..risk.clone() }))
+        let of_streams = streams.into_iter().map(|stream| Risk { stream: Some(stream), ..risk.clone() });
+        of_itself.into_iter().chain(of_streams).collect()
     };
     risks.into_iter().flat_map(harmed).collect()
 }

@@ -158,6 +158,10 @@ impl SegmentBounds for EthernetBounds {
         found
     }
 
+    fn is_made_up(&self, plan: &Plan, stream: StreamId, segment: SegmentId) -> bool {
+        Ethernet::of(plan, segment).is_some_and(|view| threats::are_made_up(view, stream))
+    }
+
     fn risks(
         &self,
         plan: &Plan,

@@ -192,6 +192,13 @@ fn active(view: Ethernet<'_>) -> Vec<Active<'_>> {
     found
 }
 
+/// True if frames of a stream are made up by a station that babbles. Those of a stream in slots are no more than its slots.
+pub(super) fn are_made_up(view: Ethernet<'_>, stream: StreamId) -> bool {
+    let harms = active(view);
+    let mut targets = harms.iter().flat_map(|threat| targets(view, threat));
+    targets.any(|target| target.id == stream && !target.class.is_time_triggered())
+}
+
 /// True if the bounds of a segment have threats to count with.
 pub(super) fn are_there(view: Ethernet<'_>) -> bool {
     !active(view).is_empty()

@@ -105,12 +105,29 @@ impl Open {
         places.clone().filter(is_before).last().or_else(|| places.clone().next())
     }
 
-    /// Which of them a frame is that was somewhere when the run ended.
-    pub(super) fn place_of(&mut self, row: &OnWayRow) -> Option<usize> {
-        match row.sequence.filter(|_| self.is_numbered) {
-            Some(sequence) => self.numbered(sequence, Some(row.sent_at)),
-            None => self.around(row.sent_at)[0],
+    /// Which of them frames are that were somewhere when the run ended. Where numbers do not tell frames apart, each is another one: which of
+    /// those before it has come in its stead was not seen.
+    pub(super) fn places_of<'r>(&mut self, rows: impl Iterator<Item = &'r OnWayRow>) -> BTreeSet<usize> {
+        if self.is_numbered {
+            let number = |row: &OnWayRow| Some((row.sequence?, row.sent_at));
+            let (numbered, others): (Vec<_>, Vec<_>) = rows.partition(|row| row.sequence.is_some());
+            let known = numbered.into_iter().filter_map(number);
+            let mut places: BTreeSet<usize> =
+                known.filter_map(|(number, at)| self.numbered(number, Some(at))).collect();
+            places.extend(others.into_iter().filter_map(|row| self.around(row.sent_at)[0]));
+            return places;
         }
+        let mut rows: Vec<&OnWayRow> = rows.collect();
+        rows.sort_by_key(|row| row.sent_at);
+        let mut places = BTreeSet::new();
+        for row in rows {
+            let Some(place) = self.around(row.sent_at)[0] else { continue };
+            places.insert(place);
+            if let Some(by_time) = &mut self.by_time {
+                by_time.remove(&(self.frames[place].0.time, place));
+            }
+        }
+        places
     }
 
     /// The frame a row is about gets its end. False if it has one, or if there is none.

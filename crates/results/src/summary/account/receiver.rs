@@ -82,7 +82,7 @@ impl Receiver {
         match settled.end {
             None => self.close(ledger, settled, part.keep_from, (open, &mut account)),
             Some((owed, on_way)) => {
-                let somewhere = ledger.on_way(on_way).filter_map(|row| open.place_of(row)).collect();
+                let somewhere = open.places_of(ledger.on_way(on_way));
                 self.close_all(ledger, settled, &somewhere, (&open, &mut account));
                 let is_new = |due: &SimTime| ledger.periodic.as_ref().is_none_or(|periodic| !periodic.is_owed(*due));
                 self.add_owed(ledger, settled, ledger.owed(owed).filter(is_new), &mut account);
