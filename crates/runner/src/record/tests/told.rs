@@ -132,10 +132,13 @@ fn a_capture_says_what_became_of_a_frame() {
             recorder.event(seen.at, seen.node, &event, Some(FrameContext { label: &label, ..seen.frame() }));
             recorder.rows.captures.into_iter().map(|row| (row.direction, row.comment)).collect::<Vec<_>>()
         };
-        let both = |comment: &str| [Direction::Arrival, Direction::Departure].map(|one| (one, comment.to_owned()));
-        assert_eq!(comments(EventKind::Delivered, None), both(""));
-        assert_eq!(comments(FULL, None), both("discarded: queue-full"));
-        assert_eq!(comments(EventKind::Delivered, Some(AttackKind::Spoof)), both("spoof by an attacker"));
+        let own = "stream speed sequence 8";
+        let both = |arrived: String, left: String| vec![(Direction::Arrival, arrived), (Direction::Departure, left)];
+        assert_eq!(comments(EventKind::Delivered, None), both(own.into(), format!("{own}, delivered")));
+        assert_eq!(comments(FULL, None), both(own.into(), format!("{own}, discarded: queue-full")));
+        let spoofed = format!("spoof: {own}");
+        let spoof = Some(AttackKind::Spoof);
+        assert_eq!(comments(EventKind::Delivered, spoof), both(spoofed.clone(), format!("{spoofed}, delivered")));
     });
 }
 
