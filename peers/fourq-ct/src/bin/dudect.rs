@@ -162,6 +162,19 @@ fn measure_all<F: Field>(code: &str, field: F) -> bool {
     let sign = |bytes: &[u8; 32]| {
         black_box(schnorrq::SigningKey::from_seed_by(*bytes, field).sign_by(b"share of node 7", field));
     };
+    // The two halves of that, each with two fixed seeds.
+    constant &= measure(&name("making a signing key, two fixed seeds"), Classes::TwoFixed, |bytes: &[u8; 32]| {
+        black_box(schnorrq::SigningKey::from_seed_by(*bytes, field));
+    });
+    let keys = [0x2a, 0x93].map(|seed| schnorrq::SigningKey::from_seed_by([seed; 32], field));
+    constant &= measure(&name("signing, key made before, two fixed seeds"), Classes::TwoFixed, |bytes: &[u8; 32]| {
+        // By a mask, so that the choice takes no branch; both keys lie side by side.
+        let key = &keys[usize::from(bytes[0] >> 7)];
+        black_box(key.sign_by(b"share of node 7", field));
+    });
+    constant &= measure(&name("key generation, two fixed secrets"), Classes::TwoFixed, |bytes: &[u8; 32]| {
+        black_box(ecdh::SecretKey::from_bytes(*bytes).public_by(field));
+    });
     constant &= measure(&name("signing, key from seed, both classes random"), Classes::BothRandom, sign);
     constant &= measure(&name("signing, key from seed, two fixed seeds"), Classes::TwoFixed, sign);
     constant &= measure_behind(&name("signing, key from seed, each behind a random one"), Classes::FixedAndRandom, true, sign);
