@@ -248,6 +248,7 @@ fn a_stream_over_a_middleware_that_was_measured_is_simulated_and_charged_for_it(
         (measured(5).replacen("8kB", "12kB", 1), "the shortest first"),
         (measured(5).replacen("messages", "count", 1), "count"),
         (measured(5) + &measured(5), "`own` twice"),
+        (measured(5).replacen("Own 1.2", &"Own".repeat(100), 1), "write 300 at most"),
         ("configurations = 5".into(), "invalid type"),
     ] {
         bench.write("own.toml", broken);

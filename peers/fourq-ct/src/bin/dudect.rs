@@ -168,7 +168,7 @@ fn measure_all<F: Field>(code: &str, field: F) -> bool {
     });
     let keys = [0x2a, 0x93].map(|seed| schnorrq::SigningKey::from_seed_by([seed; 32], field));
     constant &= measure(&name("signing, key made before, two fixed seeds"), Classes::TwoFixed, |bytes: &[u8; 32]| {
-        // By a mask, so that the choice takes no branch; both keys lie side by side.
+        // Without a branch, but the two keys have addresses of their own.
         let key = &keys[usize::from(bytes[0] >> 7)];
         black_box(key.sign_by(b"share of node 7", field));
     });

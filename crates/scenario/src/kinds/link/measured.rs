@@ -12,6 +12,8 @@ use crate::problem::Code;
 use crate::quantity::Quantity;
 use crate::shape::shortened;
 
+/// What a file may say of middleware and host `[byte]`: it stands in every report.
+const SOURCE_LEN_MAX: usize = 300;
 /// Bytes on the wire that one message may have taken `[byte]`.
 const WIRE_MAX: u32 = 2 * LINK_MESSAGE_MAX;
 
@@ -74,6 +76,9 @@ fn read(request: &SegmentRequest<'_>, path: &str) -> Result<Vec<MeasuredMiddlewa
 
 fn configuration(spec: ConfigurationSpec) -> Result<MeasuredMiddleware, String> {
     let name = shortened(&spec.name);
+    if spec.source.len() > SOURCE_LEN_MAX {
+        return Err(format!("`{name}` has a `source` of {} bytes; write {SOURCE_LEN_MAX} at most", spec.source.len()));
+    }
     let lengths: Vec<MeasuredLength> =
         spec.lengths.into_iter().map(length).collect::<Result<_, _>>().map_err(|what| format!("`{name}` {what}"))?;
     if lengths.is_empty() || !lengths.is_sorted_by(|one, next| one.length < next.length) {
