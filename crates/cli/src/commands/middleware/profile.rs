@@ -137,7 +137,7 @@ fn document(profiles: &[Profile<'_>]) -> Document {
         .numbers("p99", "us")
         .numbers("on the wire", "B")
         .footnote("From when a message was due to when its subscriber had it. On the wire: all frames in both directions, for each message.");
-    let mut points = Vec::new();
+    let (mut points, mut stalls) = (Vec::new(), Vec::new());
     let mut measured_all = 0;
     for profile in profiles {
         for (length, answer) in &profile.lengths {
@@ -146,6 +146,12 @@ fn document(profiles: &[Profile<'_>]) -> Document {
             match (answer, &unfit) {
                 (Answer::Measured(measured), None) => {
                     measured_all += 1;
+                    if measured.stalled > 0 {
+                        stalls.push(format!(
+                            "{} with {length} B: the host was away during {} of {} messages, whose times are among the others; measure again on a quiet host",
+                            profile.configuration.name, measured.stalled, measured.came
+                        ));
+                    }
                     let us = |ns: Option<i64>| match ns {
                         Some(ns) => Cell::number(ns as f64 / 1e3, 1).from(Evidence::Measured),
                         None => Cell::na("too few messages"),
@@ -168,10 +174,9 @@ fn document(profiles: &[Profile<'_>]) -> Document {
         }
     }
     let asked = measured_all + points.len();
-    let (word, text) = match points.len() {
-        0 => (Word::Held, format!("All {asked} kinds of messages were measured.")),
-        _ => (Word::NotChecked, format!("{measured_all} of {asked} kinds of messages were measured.")),
-    };
+    let word = if points.is_empty() { Word::Held } else { Word::NotChecked };
+    let text = format!("Of {asked} lengths asked for, {measured_all} could be measured.");
+    points.extend(stalls);
     Document {
         title: "What robot middleware takes".into(),
         subtitle: "A publisher and a subscriber on this host".into(),
