@@ -52,7 +52,8 @@ fn the_daemon_renews_its_credential_and_the_key_store_answers_meanwhile() {
 
     // The key store answers: who owns which key, what there is, and a key of a command's own.
     let keys = said(folder, "vss keys vss.toml");
-    assert_eq!(keys.matches("  ticket ").count(), 6, "{keys}");
+    // Two keys a ticket; the daemon may have fetched the next one meanwhile, or be about to.
+    assert!(keys.matches("  ticket ").count() >= 6, "{keys}");
     assert!(keys.contains("canonical key") && keys.contains("  credential "), "{keys}");
     let shown = said(folder, "vss show vss.toml");
     assert!(shown.contains("served            by a daemon"), "{shown}");
