@@ -47,8 +47,8 @@ pub(in crate::summary) struct Ledger {
     pub(super) periodic: Option<Periodic>,
     /// When frames were due that their senders had lost the key to protect them with, or the freshness value.
     withheld: Vec<SimTime>,
-    /// Senders had no key yet.
-    before_key: u64,
+    /// When frames were due whose senders had no key yet.
+    before_key: Vec<SimTime>,
     /// When accounts were settled the last three times. Rows come a time later than what senders tell, and some wait for one more.
     settled: [SimTime; 3],
     ready_ns: i64,
@@ -79,7 +79,7 @@ impl Ledger {
             taken: BTreeSet::new(),
             periodic: stream.is_due_each_period.then(|| Periodic::new(stream.period_ns)),
             withheld: Vec::new(),
-            before_key: 0,
+            before_key: Vec::new(),
             settled: [SimTime::ZERO; 3],
             ready_ns: 0,
             sent: 0,
@@ -101,7 +101,7 @@ impl Ledger {
                 self.told.push(Sent { time: row.time, sender: row.node, number: row.event.sequence, due });
                 self.is_told = true;
             }
-            EventKind::Withheld if meta.group.is_some() && !keys.has(row.node) => self.before_key += 1,
+            EventKind::Withheld if meta.group.is_some() && !keys.has(row.node) => self.before_key.push(row.time),
             EventKind::Withheld => self.withheld.push(row.time),
             _ => {}
         }
@@ -183,10 +183,10 @@ impl Ledger {
             // Whoever misses a frame may have waited for some more.
             let periods_ago = settled.now - Duration::from_ns(self.stream.period_ns.saturating_mul(4));
             let keep_from = if self.stream.is_numbered { self.settled[0].min(periods_ago) } else { self.settled[0] };
-            let before_key = self.before_key;
+            let before_key = std::mem::take(&mut self.before_key);
             let part = Part { sent, came, on_way, waited, taken, owed, withheld, before_key, keep_from };
             receivers.iter_mut().for_each(|receiver| receiver.settle(self, settled, &part));
-            (self.receivers, self.before_key) = (receivers, 0);
+            self.receivers = receivers;
         }
         self.attacks.settle();
         self.known.rotate_left(1);
@@ -344,8 +344,8 @@ pub(super) struct Part {
     pub(super) owed: Vec<SimTime>,
     /// When frames were due that were withheld.
     pub(super) withheld: Vec<SimTime>,
-    /// Frames that were due before there was a key.
-    pub(super) before_key: u64,
+    /// When frames were due before there was a key.
+    pub(super) before_key: Vec<SimTime>,
     /// What was sent from then on stays open.
     pub(super) keep_from: SimTime,
 }

@@ -105,22 +105,14 @@ impl Open {
         places.clone().filter(is_before).last().or_else(|| places.clone().next())
     }
 
-    /// Which of them frames are that were somewhere when the run ended. Where numbers do not tell frames apart, each is another one: which of
+    /// Which of them frames are that were somewhere when the run ended. Where no number tells frames apart, each is another one: which of
     /// those before it has come in its stead was not seen.
     pub(super) fn places_of<'r>(&mut self, rows: impl Iterator<Item = &'r OnWayRow>) -> BTreeSet<usize> {
-        if self.is_numbered {
-            let number = |row: &OnWayRow| Some((row.sequence?, row.sent_at));
-            let (numbered, others): (Vec<_>, Vec<_>) = rows.partition(|row| row.sequence.is_some());
-            let known = numbered.into_iter().filter_map(number);
-            let mut places: BTreeSet<usize> =
-                known.filter_map(|(number, at)| self.numbered(number, Some(at))).collect();
-            places.extend(others.into_iter().filter_map(|row| self.around(row.sent_at)[0]));
-            return places;
-        }
-        let mut rows: Vec<&OnWayRow> = rows.collect();
-        rows.sort_by_key(|row| row.sent_at);
-        let mut places = BTreeSet::new();
-        for row in rows {
+        let (numbered, mut others): (Vec<_>, Vec<_>) = rows.partition(|row| self.is_numbered && row.sequence.is_some());
+        let numbers = numbered.into_iter().filter_map(|row: &OnWayRow| Some((row.sequence?, row.sent_at)));
+        let mut places: BTreeSet<usize> = numbers.filter_map(|(number, at)| self.numbered(number, Some(at))).collect();
+        others.sort_by_key(|row| row.sent_at);
+        for row in others {
             let Some(place) = self.around(row.sent_at)[0] else { continue };
             places.insert(place);
             if let Some(by_time) = &mut self.by_time {

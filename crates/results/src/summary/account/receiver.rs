@@ -102,7 +102,8 @@ impl Receiver {
         (open, account): (&mut Open, &mut Account),
     ) {
         let owed = settled.end.into_iter().flat_map(|(owed, _)| ledger.owed(owed));
-        owed.chain(part.withheld.iter().copied()).for_each(|due| self.unsent.insert(due));
+        let withheld = part.withheld.iter().chain(&part.before_key).copied();
+        owed.chain(withheld).for_each(|due| self.unsent.insert(due));
         let attacked: BTreeSet<SimTime> = ledger.attacks.slots_used_at(self.node).collect();
         for row in part.waited.at(self.node).iter().filter(|row| row.outcome == Outcome::Missing) {
             let is_seen = row.slot_start.is_some_and(|slot| self.used.contains(&slot) || attacked.contains(&slot));
@@ -236,8 +237,9 @@ impl Receiver {
             };
             (account.due, *place) = (account.due + 1, *place + 1);
         }
-        account.due += part.before_key;
-        account.startup += part.before_key;
+        let before_key = part.before_key.len() as u64;
+        account.due += before_key;
+        account.startup += before_key;
     }
 }
 
