@@ -92,7 +92,8 @@ pub enum EventKind {
     ErrorPassive,
     /// A CAN controller went off its bus.
     BusOff,
-    /// A message was due and not sent, because there is no key or freshness value yet to protect it with.
+    /// A message was due and not sent, because there is no key or freshness value yet to protect it with. By its sender `value` is how much
+    /// later than it was due that is `[ps]`; by a gateway that passes streams on it is as of what is thrown away.
     Withheld,
     /// A station took up another pseudonym; `sequence` is its new station identifier, `value` how long it says nothing
     /// then `[ps]`.

@@ -122,6 +122,19 @@ impl Dues {
         self.streams.get(stream.index()).into_iter().flatten().flat_map(of_sender)
     }
 
+    /// A sender starts anew: takes out what it told of and still had, of which nothing leaves. Stream, number, and when it was due. Of a run
+    /// in which every frame is seen to leave.
+    pub(crate) fn lose(&mut self, node: NodeId) -> Vec<(StreamId, u64, SimTime)> {
+        let mut lost = Vec::new();
+        for (stream, senders) in (0..).map(StreamId).zip(&mut self.streams) {
+            for (_, OfSender { told, left }) in senders.iter_mut().filter(|(sender, _)| *sender == node) {
+                let kept = left.len().min(told.len());
+                lost.extend(told.drain(kept..).map(|told| (stream, told.number, told.due_at)));
+            }
+        }
+        lost
+    }
+
     /// Frames that their senders told of and still have: stream, number, and when it was told. Of a run in which every frame is seen to
     /// leave.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = (StreamId, u64, SimTime)> {
@@ -224,5 +237,9 @@ mod tests {
         let mut dues = told(&[(100, 0), (200, 0), (300, 0)]);
         dues.leave(at(150), SENDER, STREAM);
         assert_eq!(dues.waiting().collect::<Vec<_>>(), [(STREAM, 1, at(200)), (STREAM, 2, at(300))]);
+        // When it starts anew, that is lost.
+        assert_eq!(dues.lose(NodeId(2)), []);
+        assert_eq!(dues.lose(SENDER), [(STREAM, 1, at(200)), (STREAM, 2, at(300))]);
+        assert_eq!(dues.waiting().count(), 0);
     }
 }

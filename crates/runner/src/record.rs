@@ -23,7 +23,7 @@ use self::handed::Handed;
 use crate::facts::{self, Strangers};
 use crate::messages::{About, Begun, Messages};
 use crate::precision::Precision;
-use crate::ways::Open;
+use crate::ways::{OnSegment, Open};
 
 /// What becomes of the rows of a run.
 pub(crate) enum Keep<'s> {
@@ -584,7 +584,8 @@ impl<W: Follow> Observer for Recorder<'_, '_, W> {
         if self.open.ways.is_relayed(stream) {
             if frame.label.attack.is_none() && self.open.ways.begins_at(stream, node) {
                 let described = self.described(&frame, at);
-                self.open.begin(stream, described.sequence, at);
+                let (sequence, serial) = (described.sequence, frame.label.serial);
+                self.open.begin(OnSegment { stream, sequence, sent_at: at, serial });
             }
             return;
         }

@@ -14,7 +14,7 @@ use chronoseal_core::{DiscardReason, Duration, Event, EventKind, NodeId, SimTime
 use chronoseal_plan::{AttackPlace, HopPlan, Plan, StreamPlan};
 use chronoseal_results::rows::{EventRow, FrameRow, Outcome};
 
-pub(crate) use self::open::Open;
+pub(crate) use self::open::{OnSegment, Open};
 
 /// Which streams gateways carry on.
 pub(crate) struct Ways {

@@ -462,7 +462,7 @@ impl Application {
                 Some(Output::Work(work))
             }
             Ok(None) => self.send(index, due, now, buffer),
-            Err(withheld) => Some(Output::Event(withheld)),
+            Err(withheld) => Some(late(withheld, now, due)),
         }
     }
 
@@ -474,7 +474,7 @@ impl Application {
             let mut data = vec![0; talker.secured_len()];
             let len = match talker.make(&mut data, since_start, moment) {
                 Ok(len) => len,
-                Err(withheld) => return Some(Output::Event(withheld)),
+                Err(withheld) => return Some(late(withheld, now, due)),
             };
             data.truncate(len);
             // That it is sent is told when its first frame is.
@@ -485,7 +485,7 @@ impl Application {
         let mut data = [0; 64];
         let len = match talker.make(&mut data, since_start, moment) {
             Ok(len) => len,
-            Err(withheld) => return Some(Output::Event(withheld)),
+            Err(withheld) => return Some(late(withheld, now, due)),
         };
         // A length between two that FD has is filled up to the next one.
         let Some(dlc) = Dlc::holding(len) else {
@@ -533,4 +533,9 @@ impl Application {
         self.base.push(Event { value, ..Event::of(EventKind::Sent, replay.config.stream, number) });
         Some(transmit(&frame, now, buffer, None))
     }
+}
+
+/// Tells of a message that is withheld how much later than it was due that is.
+fn late(withheld: Event, now: LocalTime, due: LocalTime) -> Output {
+    Output::Event(Event { value: (now - due).as_ps(), ..withheld })
 }

@@ -93,15 +93,16 @@ impl Talker {
         TestBedHeader { stream, sequence: sequence as u32 }.emit(message);
         let len = self.config.len();
         let sealed = self.sealer.as_mut().map(|sealer| sealer.seal_next(message, len, Moment::Unknown));
+        let value = (now - due).as_ps();
         if matches!(sealed, Some(Err(_))) {
-            return Some(Event::of(EventKind::Withheld, stream, sequence));
+            return Some(Event { value, ..Event::of(EventKind::Withheld, stream, sequence) });
         }
         if matches!(self.config.framing, Framing::Datagram(_) | Framing::Packet) {
             udp::emit(&mut self.bytes);
             udp::fill_checksum(&mut self.bytes, ends(node, stream));
         }
         self.next = 0;
-        Some(Event { value: (now - due).as_ps(), ..Event::of(EventKind::Sent, stream, sequence) })
+        Some(Event { value, ..Event::of(EventKind::Sent, stream, sequence) })
     }
 
     /// Writes the next frame of the message to the front of `buffer`; returns its length `[byte]`, 0 if there is no room.

@@ -7,6 +7,7 @@ use chronoseal_sim::FrameContext;
 
 use super::{Follow, Recorder, Untold, sender};
 use crate::messages::Begun;
+use crate::ways::OnSegment;
 
 impl<W: Follow> Recorder<'_, '_, W> {
     /// What becomes of each message of which a receiver or a gateway still waits for the rest when the run is over.
@@ -21,8 +22,15 @@ impl<W: Follow> Recorder<'_, '_, W> {
         }
     }
 
-    /// A node has started anew: the messages that it had half are lost.
+    /// A node has started anew: the messages that it had half are lost, and those of its own that had not left.
     pub(super) fn lost_in_restart(&mut self, node: NodeId) {
+        for (stream, sequence, due_at) in self.open.dues.lose(node) {
+            let outcome = Outcome::Discarded(DiscardReason::Restarted);
+            let receivers = self.open.plan().streams.get(stream.index()).map_or(&[][..], |stream| &stream.receivers);
+            for receiver in receivers {
+                self.open.frame(FrameRow::open(stream, sequence, node, *receiver, due_at, outcome));
+            }
+        }
         for ((stream, node), begun) in self.messages.take_open(Some(node)) {
             self.end_half(stream, node, &begun, Outcome::Discarded(DiscardReason::Restarted));
         }
@@ -38,7 +46,8 @@ impl<W: Follow> Recorder<'_, '_, W> {
             return;
         }
         if is_relayed && outcome != Outcome::Missing {
-            return self.open.take_in_vain(stream, described.sequence, label.sent_at, node);
+            let (sequence, sent_at, serial) = (described.sequence, label.sent_at, label.serial);
+            return self.open.take_in_vain(OnSegment { stream, sequence, sent_at, serial }, node);
         }
         if label.attack.is_none() {
             self.handed.end(stream, node);
@@ -62,13 +71,15 @@ impl<W: Follow> Recorder<'_, '_, W> {
             if !self.open.ways.has_restarted(node, last.max(at)) {
                 continue;
             }
-            for row in self.parts_on_way(serial).into_iter().flatten() {
-                self.open.take_in_vain(row.stream, row.sequence, row.sent_at, node);
+            for OnWayRow { stream, sequence, sent_at } in self.parts_on_way(serial).into_iter().flatten() {
+                self.open.take_in_vain(OnSegment { stream, sequence, sent_at, serial: None }, node);
             }
             let frame = FrameContext { bytes: &bytes, label: &label, departed_at, received_at };
             let described = self.described(&frame, label.sent_at);
             if self.open.ways.is_relayed(described.stream) {
-                self.open.take_in_vain(described.stream, described.sequence, label.sent_at, node);
+                let (stream, sequence) = (described.stream, described.sequence);
+                let frame = OnSegment { stream, sequence, sent_at: label.sent_at, serial: Some(serial) };
+                self.open.take_in_vain(frame, node);
             } else if plan.streams[described.stream.index()].receivers.contains(&node) && self.part(&frame).is_first() {
                 self.handed.end(described.stream, node);
                 let (sender, sequence) = (sender(&frame, described.sender), described.sequence.unwrap_or_default());

@@ -18,8 +18,15 @@ use crate::dues::Dues;
 use crate::group::Removed;
 use crate::hops::Hops;
 
-/// A frame that its sender put on its segment: stream, number if its bytes tell all of it, when.
-type Begun = (StreamId, Option<u64>, SimTime);
+/// A frame on a segment.
+#[derive(Clone, Copy)]
+pub(crate) struct OnSegment {
+    pub(crate) stream: StreamId,
+    /// Its number if its bytes tell all of it.
+    pub(crate) sequence: Option<u64>,
+    pub(crate) sent_at: SimTime,
+    pub(crate) serial: Option<u64>,
+}
 
 /// A number of a stream, with the life of its sender.
 type Number = (StreamId, u64);
@@ -48,7 +55,10 @@ pub(crate) struct Open<'p> {
     lost: Vec<FrameRow>,
     /// Transmissions of frames that gateways carry on.
     pub(crate) hops: Spans<HopRow>,
-    begun: Spans<Begun>,
+    /// Frames that their senders put on their segments.
+    begun: Spans<OnSegment>,
+    /// Which frames these are, by serial number, as long as they are open.
+    serials: BTreeMap<u64, Number>,
     /// The last frame of each stream that its sender put on its segment.
     last_begun: BTreeMap<StreamId, u64>,
     /// When frames began of which it is not known what became of them everywhere, or was not long ago.
@@ -60,9 +70,8 @@ pub(crate) struct Open<'p> {
     missing: Vec<FrameRow>,
     /// Accepted frames whose deadline is about when the next one is accepted.
     unjudged: Vec<FrameRow>,
-    /// Frames that a gateway lost when it started anew: with the number as far as their bytes tell it, when their hop began, and which
-    /// gateway.
-    in_vain: Vec<(Begun, NodeId)>,
+    /// Frames that a gateway lost when it started anew, and which gateway.
+    in_vain: Vec<(OnSegment, NodeId)>,
     /// Who kept back frames of a stream.
     keepers: BTreeSet<(StreamId, NodeId)>,
     pub(crate) owed: Vec<OwedRow>,
@@ -88,6 +97,7 @@ impl<'p> Open<'p> {
             lost: Vec::new(),
             hops: Spans::default(),
             begun: Spans::default(),
+            serials: BTreeMap::new(),
             last_begun: BTreeMap::new(),
             open: BTreeMap::new(),
             ended: BTreeSet::new(),
@@ -140,8 +150,8 @@ impl<'p> Open<'p> {
     }
 
     /// A sender has put a frame on its segment.
-    pub(crate) fn begin(&mut self, stream: StreamId, sequence: Option<u64>, at: SimTime) {
-        self.begun.push((stream, sequence, at));
+    pub(crate) fn begin(&mut self, frame: OnSegment) {
+        self.begun.push(frame);
     }
 
     /// The run is over, and in it every frame was seen to leave: those that have not are with their senders.
@@ -163,9 +173,9 @@ impl<'p> Open<'p> {
     }
 
     /// A gateway that started anew has lost a frame.
-    pub(crate) fn take_in_vain(&mut self, stream: StreamId, sequence: Option<u64>, sent_at: SimTime, node: NodeId) {
-        if self.ways.is_relayed(stream) {
-            self.in_vain.push(((stream, sequence, sent_at), node));
+    pub(crate) fn take_in_vain(&mut self, frame: OnSegment, node: NodeId) {
+        if self.ways.is_relayed(frame.stream) {
+            self.in_vain.push((frame, node));
         }
     }
 
@@ -296,17 +306,21 @@ impl<'p> Open<'p> {
     fn join(&mut self, is_over: bool, rows: &mut Vec<FrameRow>) {
         let (plan, [keep_from, _]) = (self.plan, self.over);
         self.sent.sort_in();
-        let sent = &self.sent;
         // Bytes on a bus tell at most a part of the number, and what was withheld before has one too: the sender knows.
-        let number = |stream: StreamId, at: SimTime| Some((stream, sent.nearest(stream, at)?));
-        for (stream, sequence, at) in self.begun.take_settled(is_over) {
-            let of_bytes = |sequence: u64| (stream, sent.complete(stream, 4, sequence, at));
-            if let Some(number) = sequence.map(of_bytes).or_else(|| number(stream, at)) {
-                self.open.insert(number, at);
-                let last = self.last_begun.entry(stream).or_default();
-                *last = (*last).max(number.1);
+        for OnSegment { stream, sequence, sent_at, serial } in self.begun.take_settled(is_over) {
+            let last = self.last_begun.get(&stream).copied();
+            let number = match sequence {
+                Some(sequence) => Some(self.sent.complete(stream, 4, sequence, sent_at)),
+                None => self.sent.begun(stream, sent_at, last),
+            };
+            if let Some(number) = number {
+                self.open.insert((stream, number), sent_at);
+                self.serials.extend(serial.map(|serial| (serial, (stream, number))));
+                self.last_begun.insert(stream, last.map_or(number, |last| last.max(number)));
             }
         }
+        let sent = &self.sent;
+        let number = |stream: StreamId, at: SimTime| Some((stream, sent.nearest(stream, at)?));
         let hops = Hops::new(&self.hops.rows, &self.told.rows);
         let mut missing = Vec::new();
         for place in self.told.settling(is_over) {
@@ -463,11 +477,15 @@ impl<'p> Open<'p> {
         };
         let of_hop = |hop: &HopRow| Some((self.number(hop.stream, hop.sequence, hop.sent_at?), hop.to, came(hop)));
         let hops = self.hops.rows.iter().filter(at_gateway).filter_map(of_hop);
-        let of_begun = |((stream, low, at), node): &(Begun, NodeId)| match low {
-            Some(low) => Some((self.number(*stream, *low, *at), *node, Came::Before)),
-            None => Some(((*stream, self.sent.nearest(*stream, *at)?), *node, Came::Before)),
+        let number = |OnSegment { stream, sequence, sent_at, serial }: &OnSegment| match sequence {
+            Some(low) => Some(self.number(*stream, *low, *sent_at)),
+            None => {
+                let known = serial.and_then(|serial| self.serials.get(&serial)).copied();
+                known.or_else(|| Some((*stream, self.sent.nearest(*stream, *sent_at)?)))
+            }
         };
-        let in_vain = self.in_vain.iter().filter_map(of_begun);
+        let of_lost = |(frame, node): &(OnSegment, NodeId)| Some((number(frame)?, *node, Came::Before));
+        let in_vain = self.in_vain.iter().filter_map(of_lost);
         let mut held = BTreeMap::new();
         for ((stream, number), node, came) in hops.chain(in_vain) {
             let known = held.entry((stream, number, node)).or_insert(came);
@@ -489,6 +507,8 @@ impl<'p> Open<'p> {
             }
             !has_ended || *at >= keep_from
         });
+        let open = &self.open;
+        self.serials.retain(|_, number| open.contains_key(number));
         let mut numbers: BTreeMap<StreamId, u64> = BTreeMap::new();
         for (stream, id) in
             self.plan.streams.iter().zip((0..).map(StreamId)).filter(|(_, id)| self.ways.is_relayed(*id))

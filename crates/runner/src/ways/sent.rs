@@ -85,6 +85,16 @@ impl Sent {
         sorted.chain(fresh).min_by_key(distance).map(|told| as_sent(told.number))
     }
 
+    /// The number of the frame that its sender put on its segment at a time: of those told of behind `last` at the time nearest to it, the
+    /// first. A sender whose processor was busy tells of several at once.
+    pub(super) fn begun(&self, stream: StreamId, at: SimTime, last: Option<u64>) -> Option<u64> {
+        let (nearest, frames) = (self.nearest(stream, at)?, self.of(stream)?);
+        let told_at = frames.iter().rfind(|told| told.number == nearest)?.at;
+        let first = frames.partition_point(|told| told.at < told_at);
+        let mut at_once = frames[first..].iter().take_while(|told| told.at == told_at);
+        Some(at_once.find(|told| last.is_none_or(|last| told.number > last)).map_or(nearest, |told| told.number))
+    }
+
     /// The number of the frame sent nearest to a time.
     pub(super) fn nearest(&self, stream: StreamId, at: SimTime) -> Option<u64> {
         let frames = self.of(stream)?;

@@ -157,7 +157,8 @@ impl Periods {
 fn outside(scenario: &toml::Table) -> BTreeSet<String> {
     let keys = scenario.get("keys").and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::values);
     let changes = keys.filter_map(|key| key.get("group")?.get("changes")?.as_array()).flatten();
-    let named = changes.flat_map(|change| ["merge", "remove", "revoke"].into_iter().filter_map(|what| change.get(what)));
+    let named =
+        changes.flat_map(|change| ["merge", "remove", "revoke"].into_iter().filter_map(|what| change.get(what)));
     let nodes = named.flat_map(|node| node.as_array().map_or(std::slice::from_ref(node), Vec::as_slice));
     nodes.filter_map(|node| node.as_str().map(str::to_owned)).collect()
 }

@@ -95,14 +95,14 @@ impl Ledger {
         if !self.stream.is_sent_by(row.node.0) {
             return;
         }
+        let due = row.time - Duration::from_ps(row.event.value.max(0));
         match row.event.kind {
             EventKind::Sent => {
-                let due = row.time - Duration::from_ps(row.event.value.max(0));
                 self.told.push(Sent { time: row.time, sender: row.node, number: row.event.sequence, due });
                 self.is_told = true;
             }
-            EventKind::Withheld if meta.group.is_some() && !keys.has(row.node) => self.before_key.push(row.time),
-            EventKind::Withheld => self.withheld.push(row.time),
+            EventKind::Withheld if meta.group.is_some() && !keys.has(row.node) => self.before_key.push(due),
+            EventKind::Withheld => self.withheld.push(due),
             _ => {}
         }
     }

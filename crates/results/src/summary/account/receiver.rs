@@ -54,8 +54,10 @@ impl Receiver {
         frames.sort_by_key(|(sent, _)| *sent);
         let mut open = Open::new(&ledger.stream, frames);
         let (came, waited) = (part.came.at(self.node), part.waited.at(self.node));
+        let is_of = |row: &&FrameRow| row.lost_for.is_none_or(|lost_for| lost_for == self.node);
+        let on_way: Vec<FrameRow> = part.on_way.iter().filter(is_of).copied().collect();
         if ledger.stream.is_replicated {
-            end_copies((came, &part.on_way, waited), &mut open, &mut account);
+            end_copies((came, &on_way, waited), &mut open, &mut account);
         } else {
             for row in came {
                 match (open.end(row, End::Row), row.outcome) {
@@ -71,7 +73,7 @@ impl Receiver {
                     (false, _) => ledger.count(&mut account, row.cycle_start, &End::Row(*row)),
                 }
             }
-            for row in part.on_way.iter().filter(|row| row.lost_for.is_none_or(|lost_for| lost_for == self.node)) {
+            for row in &on_way {
                 open.end(row, End::Row);
             }
         }
