@@ -63,10 +63,9 @@ impl Messages {
                 self.begun.insert(key, Begun { label: *frame.label, bytes, sequence: event.sequence });
                 About::Piece
             }
-            // The beginning of a message that an attacker made, where none could begin, is all there is of it.
+            // The beginning of a message where none could begin is all there is of it.
             (EventKind::TransferFault(TransferFault::UnexpectedFrame), Some(frame))
-                if frame.label.attack.is_some()
-                    && describers[usize::from(frame.label.segment)].part(frame.bytes).is_first() =>
+                if describers[usize::from(frame.label.segment)].part(frame.bytes).is_first() =>
             {
                 About::Frame
             }

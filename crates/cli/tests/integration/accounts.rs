@@ -22,7 +22,7 @@ const fn case(
     Case { file, word, end }
 }
 
-const CASES: [Case; 33] = [
+const CASES: [Case; 34] = [
     // Senders whose processors never come to a frame.
     case("h1-starved.toml", "failed", ("slow", "r", 101, &[("not_sent", 99)])),
     case("h2-starved-can.toml", "failed", ("slow", "r", 101, &[("late", 65), ("not_sent", 33)])),
@@ -68,6 +68,12 @@ const CASES: [Case; 33] = [
     // What is not sent for want of a key, or of counters, is missed too, and counts once, however late its sender came to it.
     case("outside-the-group.toml", "failed", ("m6", "n5", 20, &[("startup", 20)])),
     case("busy-without-counters.toml", "failed", ("m3", "n4", 80, &[("withheld", 34), ("not_sent", 35)])),
+    // The first frame of a message that comes when none can begin is all there is of it.
+    case(
+        "first-frame-out-of-its-window.toml",
+        "failed",
+        ("m1", "n0", 80, &[("wrong-sequence", 14), ("superseded", 39)]),
+    ),
     case("overload-unaccounted.toml", "failed", ("s8", "b0n1", 100, &[("overdue", 99), ("in_flight", 1)])),
     case("held-recording.toml", "failed", ("s0", "b", 10, &[("in_time", 10)])),
     case("b2.json", "held", ("s1", "can0-n0", 10, &[("in_time", 10)])),
