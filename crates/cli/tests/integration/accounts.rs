@@ -72,7 +72,7 @@ const CASES: [Case; 34] = [
     case(
         "first-frame-out-of-its-window.toml",
         "failed",
-        ("m1", "n0", 80, &[("wrong-sequence", 14), ("superseded", 39)]),
+        ("m1", "n0", 80, &[("wrong-sequence", 15), ("superseded", 39)]),
     ),
     case("overload-unaccounted.toml", "failed", ("s8", "b0n1", 100, &[("overdue", 99), ("in_flight", 1)])),
     case("held-recording.toml", "failed", ("s0", "b", 10, &[("in_time", 10)])),
