@@ -248,6 +248,8 @@ pub struct Sockets {
 pub struct Datagrams {
     /// Which stream.
     pub stream: StreamId,
+    /// Its datagrams have no checksum of UDP, since the link alters packets and the kernel would throw them away.
+    pub leaves_checksum_out: bool,
     /// This end sends.
     pub sends: bool,
     /// Who sends it.

@@ -378,7 +378,7 @@ impl<'p> Carriers<'p> {
     fn port(&self, node: NodeId, segment: SegmentId) -> PortLink {
         let kind = self.prepared.kind(segment);
         let socket = |sockets: Sockets| {
-            let Sockets { address, datagrams, mtu, connections } = sockets;
+            let Sockets { address, datagrams, mtu, connections, leaves_checksum_out } = sockets;
             let end = |connection: &Connection| connection_end(connection, virtual_link::station_ip(connection.peer));
             let heard = datagrams.iter().filter(|end| !end.sends);
             let others = self.prepared.plan().node_ids().filter(|other| *other != node);
@@ -398,6 +398,7 @@ impl<'p> Carriers<'p> {
         };
         match (kind.live_link(), &self.interface) {
             (LiveLink::Tap, _) => PortLink::Tap,
+                leaves_checksum_out,
             (LiveLink::Sockets, _) => kind.sockets(self.prepared, segment, node).map_or(PortLink::Tap, socket),
             (LiveLink::Pair, _) | (LiveLink::Bus, None) => PortLink::Pair,
             (LiveLink::Bus, Some(interface)) => PortLink::CanInterface(interface.clone()),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use chronoseal_core::{Duration, NodeId, PortId, Ppm};
+use chronoseal_core::{Duration, NodeId, Oscillator, PortId, Ppm};
 use chronoseal_media::medium::{Attachment, Medium};
 use serde::{Deserialize, Serialize};
 
@@ -286,6 +286,11 @@ impl AgentConfig {
     /// Each port and what it is.
     pub(crate) fn attachments(&self) -> impl Iterator<Item = (Attachment, &PortLink)> {
         let at = |port: usize| Attachment { node: self.node, port: PortId(port as u16) };
+    /// Its clock.
+    pub(crate) const fn oscillator(&self) -> Oscillator {
+        Oscillator::new(self.offset, self.drift)
+    }
+
         self.ports.iter().enumerate().map(move |(port, link)| (at(port), link))
     }
 }
