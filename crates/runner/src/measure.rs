@@ -250,6 +250,7 @@ pub fn measure(
     config.guests = carriers.guests.iter().map(|(guest, _)| guest.clone()).collect();
     config.capture = options.capture;
     config.fifo = !options.no_fifo;
+    config.scenario_hash.clone_from(&plan.scenario_hash);
     config.no_tun = options.no_tun;
     config.placement = options.placement.unwrap_or(Placement::OneProcessor);
     config.agent_command.clone_from(&options.agent_command);

@@ -119,7 +119,8 @@ impl<'p> OverHosts<'p> {
         let agent = self.agents.iter().find(|agent| agent.node == node)?.clone();
         // No segment of these has slots for which a node would need a head start.
         let config = LiveConfig::new(vec![agent], node_config(texts, Duration::ZERO), self.prepared.plan().duration);
-        Some(LiveConfig { placement: Placement::Free, ..config })
+        let scenario_hash = self.prepared.plan().scenario_hash.clone();
+        Some(LiveConfig { placement: Placement::Free, scenario_hash, ..config })
     }
 
     /// True if stations connect to each other before the run begins.

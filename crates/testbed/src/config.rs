@@ -20,6 +20,8 @@ pub struct LiveConfig {
     pub guests: Vec<Guest>,
     /// Handed to the [`crate::NodeFactory`] of every agent as it is.
     pub node_config: Vec<u8>,
+    /// What is run, by the hash of its scenario: every log has it, and one of something else is refused. Empty if it has no scenario.
+    pub scenario_hash: String,
     /// From start to stop.
     pub duration: Duration,
     /// How long frames that are on their way may still take after that.
@@ -186,6 +188,7 @@ impl LiveConfig {
             agents,
             guests: Vec::new(),
             node_config,
+            scenario_hash: String::new(),
             duration,
             drain: Duration::from_ms(50),
             capture: false,
@@ -283,14 +286,14 @@ impl AgentConfig {
         }
     }
 
-    /// Each port and what it is.
-    pub(crate) fn attachments(&self) -> impl Iterator<Item = (Attachment, &PortLink)> {
-        let at = |port: usize| Attachment { node: self.node, port: PortId(port as u16) };
     /// Its clock.
     pub(crate) const fn oscillator(&self) -> Oscillator {
         Oscillator::new(self.offset, self.drift)
     }
 
+    /// Each port and what it is.
+    pub(crate) fn attachments(&self) -> impl Iterator<Item = (Attachment, &PortLink)> {
+        let at = |port: usize| Attachment { node: self.node, port: PortId(port as u16) };
         self.ports.iter().enumerate().map(move |(port, link)| (at(port), link))
     }
 }
