@@ -79,9 +79,6 @@ pub fn stations(prepared: &Prepared<'_>) -> Result<Vec<NodeId>, MeasureError> {
     if let Some((stream, over)) = secured_stream(prepared) {
         return not(format!("stream {} goes over {over}", plan.streams[stream.index()].name));
     }
-    if let Some(stream) = plan.streams.iter().find(|stream| stream.answers().is_some()) {
-        return not(format!("stream {} answers another", stream.name));
-    }
     if !plan.attackers.is_empty() {
         return not("the scenario has an attacker".to_owned());
     }
