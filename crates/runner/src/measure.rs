@@ -55,6 +55,8 @@ pub struct LiveOptions {
     pub agent_command: Option<AgentCommand>,
     /// What carries the frames of CAN segments.
     pub can: CanPlaceName,
+    /// What was found out before the run that a reader of its results has to know, in words.
+    pub warnings: Vec<String>,
 }
 
 /// Why a plan cannot be measured.
@@ -248,9 +250,9 @@ pub fn measure(
     let agents = agents(prepared, &|node, segment| carriers.port(node, segment), options.placement);
     let mut config = LiveConfig::new(agents, node_config(texts, lead), plan.duration);
     config.guests = carriers.guests.iter().map(|(guest, _)| guest.clone()).collect();
+    config.scenario_hash.clone_from(&plan.scenario_hash);
     config.capture = options.capture;
     config.fifo = !options.no_fifo;
-    config.scenario_hash.clone_from(&plan.scenario_hash);
     config.no_tun = options.no_tun;
     config.placement = options.placement.unwrap_or(Placement::OneProcessor);
     config.agent_command.clone_from(&options.agent_command);
@@ -276,6 +278,7 @@ pub fn measure(
     meta.host.extend(shared_process(prepared, &shared));
     meta.host.extend(outcome.connections.iter().map(|fact| connection_fact(plan, fact)));
     meta.warnings.extend(overloads(plan));
+    meta.warnings.extend(options.warnings.iter().cloned());
     meta.warnings.extend(prepared.differs_live());
     meta.lost = lost.map(|(node, reason)| {
         format!("the process of {} was lost in the middle of the run ({reason})", plan.node_name(node))
@@ -395,11 +398,11 @@ impl<'p> Carriers<'p> {
                 connections: connections.iter().map(end).collect(),
                 parted: datagrams.iter().filter(|end| end.sends).filter_map(parted_stream).collect(),
                 parted_len_max: heard.filter_map(|end| Some(end.parts?.message_len)).max().unwrap_or(0),
+                leaves_checksum_out,
             })
         };
         match (kind.live_link(), &self.interface) {
             (LiveLink::Tap, _) => PortLink::Tap,
-                leaves_checksum_out,
             (LiveLink::Sockets, _) => kind.sockets(self.prepared, segment, node).map_or(PortLink::Tap, socket),
             (LiveLink::Pair, _) | (LiveLink::Bus, None) => PortLink::Pair,
             (LiveLink::Bus, Some(interface)) => PortLink::CanInterface(interface.clone()),
