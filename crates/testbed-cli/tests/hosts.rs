@@ -19,6 +19,7 @@ pub(crate) const TESTS: &[Test] = &[
         a_cable_that_is_out_for_a_while_loses_what_was_sent_meanwhile,
     ),
     ("a_clock_that_is_ahead_changes_no_latency", a_clock_that_is_ahead_changes_no_latency),
+    ("a_clock_that_jumps_leaves_no_one_way_latency", a_clock_that_jumps_leaves_no_one_way_latency),
     ("a_relay_answers_over_hosts", a_relay_answers_over_hosts),
     ("a_port_in_use_is_said_with_the_agent", a_port_in_use_is_said_with_the_agent),
 ];
@@ -99,6 +100,24 @@ fn a_clock_that_is_ahead_changes_no_latency(network: &Network) {
         // Taken at its word, the clock would make one of them 5 ms shorter than nothing.
         assert!((-apart..5_000_000).contains(&median), "{}: {median} ns, clocks {apart} ns apart", stream.name);
     }
+    drop(agents);
+}
+
+fn a_clock_that_jumps_leaves_no_one_way_latency(network: &Network) {
+    let [robot, station] = &network.hosts;
+    // Connections are made for three seconds before the run, which lasts two: the jump is in between, wherever exactly.
+    let agents = [network.agent(robot, &["--clock-step", "5s+30ms"]), network.agent(station, &[])];
+    let output = network.controller(SCENARIO, "jump", &[]);
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stdout));
+    let (meta, summary) = stored(network, "jump");
+    let clock = meta.hosts[0].clock.unwrap();
+    assert!(clock.uncertainty_ns >= 30_000_000, "{clock:?}");
+    // A tenth of their deadline is less, so none of both has a latency; all messages are counted.
+    let of = |name: &str| summary.streams.iter().find(|stream| stream.name == name).unwrap();
+    for name in ["laser", "command"] {
+        assert!(of(name).end_to_end.all.is_none() && of(name).receivers[0].sent > 90, "{:?}", of(name));
+    }
+    assert_eq!(meta.unmeasured.iter().filter(|end| end.deadline_ns.is_some()).count(), 2, "{:?}", meta.unmeasured);
     drop(agents);
 }
 
