@@ -173,6 +173,13 @@ pub trait Kind: Sync {
         None
     }
 
+    /// The times within which a live host has to keep the schedule of the segment, each with its key in a scenario. None where there is no
+    /// schedule.
+    fn windows(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(&'static str, Duration)> {
+        let _ = (prepared, segment);
+        Vec::new()
+    }
+
     /// True if the segment's own nodes have clocks by which frames go, and not only pass on what keeps those of others together.
     fn has_own_clocks(&self, prepared: &Prepared<'_>, segment: SegmentId) -> bool {
         let _ = (prepared, segment);
@@ -241,6 +248,8 @@ pub struct Sockets {
     pub mtu: u32,
     /// The streams that it sends or gets over a connection.
     pub connections: Vec<Connection>,
+    /// Its datagrams have no checksum of UDP, since the link alters packets and the kernel would throw them away.
+    pub leaves_checksum_out: bool,
 }
 
 /// One end of a stream that travels in datagrams.

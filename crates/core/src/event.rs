@@ -43,7 +43,8 @@ pub enum EventKind {
     BeaconRejected,
     /// A frame was handed to the port; `value` is how much later than it was due `[ps]`, 0 if its slot says when that was.
     Sent,
-    /// A frame was accepted by its receiver; `value` is the time since its slot began `[ps]`, 0 without a schedule.
+    /// A frame was accepted by its receiver; `value` is the time since its slot began `[ps]`; without a schedule 0, or, of a message that says
+    /// when it was due by its sender's clock, the time since then by the receiver's.
     Delivered,
     /// A frame was thrown away, with the reason. By a gateway that passes streams on, `value` is 1 more than the port whose interface
     /// threw it away, or was to send it on.

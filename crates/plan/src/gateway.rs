@@ -136,7 +136,11 @@ impl StreamPlan {
     pub fn collected(&self) -> Option<&CollectPlan> {
         match &self.payload {
             PayloadPlan::Collected(collect) => Some(collect),
-            PayloadPlan::Synthetic | PayloadPlan::Recorded { .. } | PayloadPlan::Messages(_) => None,
+            PayloadPlan::Synthetic
+            | PayloadPlan::Sequential
+            | PayloadPlan::Random
+            | PayloadPlan::Recorded { .. }
+            | PayloadPlan::Messages(_) => None,
         }
     }
 }

@@ -63,7 +63,11 @@ impl StreamPlan {
     pub fn recorded(&self) -> Option<&Arc<RecordedMessages>> {
         match &self.payload {
             PayloadPlan::Messages(recorded) => Some(recorded),
-            PayloadPlan::Synthetic | PayloadPlan::Recorded { .. } | PayloadPlan::Collected(_) => None,
+            PayloadPlan::Synthetic
+            | PayloadPlan::Sequential
+            | PayloadPlan::Random
+            | PayloadPlan::Recorded { .. }
+            | PayloadPlan::Collected(_) => None,
         }
     }
 
@@ -159,8 +163,12 @@ pub enum DeadlineKind {
 /// What a stream carries.
 #[derive(Clone, Debug)]
 pub enum PayloadPlan {
-    /// Seeded bytes.
+    /// Seeded bytes, in every message the same.
     Synthetic,
+    /// Bytes that count up, from the number of the message on.
+    Sequential,
+    /// Seeded bytes, in every message others.
+    Random,
     /// The latest sample of a recorded signal at the time of sending, replayed over and over.
     Recorded {
         /// Index into [`crate::Plan::recordings`].

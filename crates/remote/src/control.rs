@@ -146,6 +146,8 @@ struct Watched {
 
 /// What all who watch an agent share.
 struct Watch<'s> {
+    /// Of what is run.
+    scenario_hash: &'s str,
     /// When the run ends, what is under way included, by this host's clock `[ns]`.
     end_ns: i64,
     stop: &'s AtomicBool,
@@ -226,6 +228,7 @@ pub fn control(
     }
     note(&format!("running over {} hosts for {}", links.len(), plan.duration));
     let watch = Watch {
+        scenario_hash: &plan.scenario_hash,
         end_ns: epoch_ns + (plan.duration + DRAIN).as_ns(),
         stop,
         is_lost: AtomicBool::new(false),
@@ -466,7 +469,10 @@ fn to_the_end(
     let after = compare(link)?;
     link.channel.send(&ToAgent::Finish)?;
     match link.channel.receive_long(RECORD_WITHIN)? {
-        FromAgent::Record(record) => Ok((after, *record)),
+        FromAgent::Record(record) => match record.refuse_another(watch.scenario_hash) {
+            Ok(()) => Ok((after, *record)),
+            Err(reason) => Err(ChannelError::Strange(reason)),
+        },
         other => Err(ChannelError::Refused(words(&other))),
     }
 }

@@ -397,6 +397,7 @@ pub fn read_frames(path: &Path) -> Result<Vec<FrameRow>, StoreError> {
 /// As [`read`] and [`read_frames`].
 pub fn read_rows(path: &Path) -> Result<RunRows, StoreError> {
     let (meta, _) = read(path)?;
+    tables::check_scenario(path, &meta.scenario_hash)?;
     Ok(RunRows {
         frames: read_frames(path)?,
         hops: tables::read_hops(path)?,
@@ -416,6 +417,7 @@ pub fn read_rows(path: &Path) -> Result<RunRows, StoreError> {
 /// As [`read`] and [`read_frames`].
 pub fn read_figures(path: &Path) -> Result<(RunMeta, RunSummary, RunRows), StoreError> {
     let (meta, summary) = read(path)?;
+    tables::check_scenario(path, &meta.scenario_hash)?;
     let mut figures = FrameFigures::new(&meta);
     tables::read_each_frame(path, &mut |row| figures.add(&meta, &summary, &row))?;
     let rows = RunRows {

@@ -95,6 +95,13 @@ const OUTCOMES: [Outcome; 5] = [
 const BLANK_FRAME: FrameRow =
     FrameRow::open(StreamId::NONE, 0, NodeId(0), NodeId(0), SimTime::ZERO, Outcome::Unaccounted);
 
+/// Refuses tables whose rows are of another scenario than that with this hash.
+pub(crate) fn check_scenario(folder: &Path, expected: &str) -> Result<(), StoreError> {
+    let files = [FRAMES.file, HOPS.file, EVENTS.file, SEGMENTS.file, WORK.file, STALLS.file, RELEASES.file];
+    let there = files.into_iter().map(|file| folder.join(file)).filter(|path| path.is_file());
+    there.into_iter().try_for_each(|path| read::check_scenario(&path, expected))
+}
+
 /// The frames of a run.
 pub(crate) fn read_frames(folder: &Path) -> Result<Vec<FrameRow>, StoreError> {
     FRAMES.read(folder, &BLANK_FRAME)

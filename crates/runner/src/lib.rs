@@ -58,6 +58,7 @@ mod suite_cost;
 mod trace;
 mod traffic;
 mod ways;
+mod windows;
 
 use chronoseal_results::rows::RunRows;
 use chronoseal_results::{RunMeta, RunSummary, summarise};
@@ -76,6 +77,7 @@ pub use self::saturation::{Bracket, Carried, saturate};
 pub use self::simulate::{Simulated, fingerprint, simulate, simulate_folded, simulate_followed, tally};
 pub use self::suite_cost::{SuiteCostRow, SuiteCostTable, suite_cost};
 pub use self::trace::{TRACE_LEN_MAX, TraceError, TraceWindow, simulate_traced};
+pub use self::windows::beyond_host;
 
 /// A finished run.
 #[derive(Clone, Debug)]

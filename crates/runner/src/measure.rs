@@ -55,6 +55,8 @@ pub struct LiveOptions {
     pub agent_command: Option<AgentCommand>,
     /// What carries the frames of CAN segments.
     pub can: CanPlaceName,
+    /// What was found out before the run that a reader of its results has to know, in words.
+    pub warnings: Vec<String>,
 }
 
 /// Why a plan cannot be measured.
@@ -248,6 +250,7 @@ pub fn measure(
     let agents = agents(prepared, &|node, segment| carriers.port(node, segment), options.placement);
     let mut config = LiveConfig::new(agents, node_config(texts, lead), plan.duration);
     config.guests = carriers.guests.iter().map(|(guest, _)| guest.clone()).collect();
+    config.scenario_hash.clone_from(&plan.scenario_hash);
     config.capture = options.capture;
     config.fifo = !options.no_fifo;
     config.no_tun = options.no_tun;
@@ -275,6 +278,7 @@ pub fn measure(
     meta.host.extend(shared_process(prepared, &shared));
     meta.host.extend(outcome.connections.iter().map(|fact| connection_fact(plan, fact)));
     meta.warnings.extend(overloads(plan));
+    meta.warnings.extend(options.warnings.iter().cloned());
     meta.warnings.extend(prepared.differs_live());
     meta.lost = lost.map(|(node, reason)| {
         format!("the process of {} was lost in the middle of the run ({reason})", plan.node_name(node))
@@ -378,7 +382,7 @@ impl<'p> Carriers<'p> {
     fn port(&self, node: NodeId, segment: SegmentId) -> PortLink {
         let kind = self.prepared.kind(segment);
         let socket = |sockets: Sockets| {
-            let Sockets { address, datagrams, mtu, connections } = sockets;
+            let Sockets { address, datagrams, mtu, connections, leaves_checksum_out } = sockets;
             let end = |connection: &Connection| connection_end(connection, virtual_link::station_ip(connection.peer));
             let heard = datagrams.iter().filter(|end| !end.sends);
             let others = self.prepared.plan().node_ids().filter(|other| *other != node);
@@ -394,6 +398,7 @@ impl<'p> Carriers<'p> {
                 connections: connections.iter().map(end).collect(),
                 parted: datagrams.iter().filter(|end| end.sends).filter_map(parted_stream).collect(),
                 parted_len_max: heard.filter_map(|end| Some(end.parts?.message_len)).max().unwrap_or(0),
+                leaves_checksum_out,
             })
         };
         match (kind.live_link(), &self.interface) {

@@ -79,9 +79,6 @@ pub fn stations(prepared: &Prepared<'_>) -> Result<Vec<NodeId>, MeasureError> {
     if let Some((stream, over)) = secured_stream(prepared) {
         return not(format!("stream {} goes over {over}", plan.streams[stream.index()].name));
     }
-    if let Some(stream) = plan.streams.iter().find(|stream| stream.answers().is_some()) {
-        return not(format!("stream {} answers another", stream.name));
-    }
     if !plan.attackers.is_empty() {
         return not("the scenario has an attacker".to_owned());
     }
@@ -119,7 +116,8 @@ impl<'p> OverHosts<'p> {
         let agent = self.agents.iter().find(|agent| agent.node == node)?.clone();
         // No segment of these has slots for which a node would need a head start.
         let config = LiveConfig::new(vec![agent], node_config(texts, Duration::ZERO), self.prepared.plan().duration);
-        Some(LiveConfig { placement: Placement::Free, ..config })
+        let scenario_hash = self.prepared.plan().scenario_hash.clone();
+        Some(LiveConfig { placement: Placement::Free, scenario_hash, ..config })
     }
 
     /// True if stations connect to each other before the run begins.

@@ -102,6 +102,8 @@ pub const HEADER_LEN: u32 = chronoseal_wire::ethernet::HEADER_LEN as u32;
 /// What every payload of the bench on Ethernet begins with, and what stands before the PDU of a stream that gateways carry:
 /// stream and sequence number `[byte]`.
 pub const BENCH_HEADER_LEN: u32 = chronoseal_wire::test_bed_header::TestBedHeader::LEN as u32;
+/// What a message on a lossy link begins with that carries a recorded signal: stream, sequence number, when it is due, and a checksum `[byte]`.
+pub const MESSAGE_HEADER_LEN: u32 = chronoseal_wire::message_check::MessageCheck::END as u32;
 /// What the data of every CAN message and every PDU that gateways carry begin with: a sequence number `[byte]`.
 pub const SEQUENCE_LEN: u32 = chronoseal_nodes::gateway::SEQUENCE_LEN as u32;
 /// Largest queue of a gateway `[frame]`.

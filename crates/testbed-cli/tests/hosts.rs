@@ -19,6 +19,8 @@ pub(crate) const TESTS: &[Test] = &[
         a_cable_that_is_out_for_a_while_loses_what_was_sent_meanwhile,
     ),
     ("a_clock_that_is_ahead_changes_no_latency", a_clock_that_is_ahead_changes_no_latency),
+    ("a_clock_that_jumps_leaves_no_one_way_latency", a_clock_that_jumps_leaves_no_one_way_latency),
+    ("a_relay_answers_over_hosts", a_relay_answers_over_hosts),
     ("a_port_in_use_is_said_with_the_agent", a_port_in_use_is_said_with_the_agent),
 ];
 
@@ -98,6 +100,59 @@ fn a_clock_that_is_ahead_changes_no_latency(network: &Network) {
         // Taken at its word, the clock would make one of them 5 ms shorter than nothing.
         assert!((-apart..5_000_000).contains(&median), "{}: {median} ns, clocks {apart} ns apart", stream.name);
     }
+    drop(agents);
+}
+
+fn a_clock_that_jumps_leaves_no_one_way_latency(network: &Network) {
+    let [robot, station] = &network.hosts;
+    // Connections are made for three seconds before the run, which lasts two: the jump is in between, wherever exactly.
+    let agents = [network.agent(robot, &["--clock-step", "5s+30ms"]), network.agent(station, &[])];
+    let output = network.controller(SCENARIO, "jump", &[]);
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stdout));
+    let (meta, summary) = stored(network, "jump");
+    let clock = meta.hosts[0].clock.unwrap();
+    assert!(clock.uncertainty_ns >= 30_000_000, "{clock:?}");
+    // A tenth of their deadline is less, so none of both has a latency; all messages are counted.
+    let of = |name: &str| summary.streams.iter().find(|stream| stream.name == name).unwrap();
+    for name in ["laser", "command"] {
+        assert!(of(name).end_to_end.all.is_none() && of(name).receivers[0].sent > 90, "{:?}", of(name));
+    }
+    assert_eq!(meta.unmeasured.iter().filter(|end| end.deadline_ns.is_some()).count(), 2, "{:?}", meta.unmeasured);
+    drop(agents);
+}
+
+fn a_relay_answers_over_hosts(network: &Network) {
+    const RELAY: &str = r#"
+[[streams]]
+name = "echo"
+from = "station"
+answers = "laser"
+[[streams]]
+name = "count"
+from = "robot"
+to = ["station"]
+period = "50ms"
+length = "1kB"
+payload = "random"
+air = { transport = "tcp" }
+[[streams]]
+name = "count-echo"
+from = "station"
+answers = "count"
+air = { transport = "tcp" }
+"#;
+    let agents = network.agents();
+    let output = network.controller(&format!("{SCENARIO}{RELAY}"), "relay", &[]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code().is_some_and(|code| code != 2), "{error}");
+    let (_, summary) = stored(network, "relay");
+    for (trip, asked) in summary.round_trips.iter().zip([100, 40]) {
+        assert!((asked - 1..=asked).contains(&trip.asked), "{trip:?}");
+        assert_eq!((trip.answered, trip.lost_out, trip.lost_back), (trip.asked, 0, 0), "{trip:?}");
+        let median = trip.from_due.all.unwrap().p50_ns.unwrap();
+        assert!((1..200_000_000).contains(&median), "{trip:?}");
+    }
+    assert_eq!(summary.round_trips.len(), 2);
     drop(agents);
 }
 

@@ -43,6 +43,13 @@ fn an_agent_that_is_killed_leaves_what_the_others_wrote_down(network: &Network) 
     assert!(lost.contains("the agent of robot was lost in the middle of the run"), "{lost}");
     // The other's record is there: it sent all the while.
     assert!(accounts(&summary)["command"].sent > 50);
+    // Of what the lost one sent, what came is known: each message says when it was due.
+    let laser = &accounts(&summary)["laser"];
+    assert!(laser.in_time + laser.late > 20 && laser.balance() == 0, "{laser:?}");
+    let words = "robot was lost with what it wrote down: of stream laser only the";
+    assert!(meta.warnings.iter().any(|warning| warning.contains(words)), "{:?}", meta.warnings);
+    let laser = summary.streams.iter().find(|stream| stream.name == "laser").unwrap();
+    assert!(laser.end_to_end.all.and_then(|all| all.p50_ns).is_some_and(|ns| ns < 200_000_000), "{laser:?}");
     drop((robot, station));
 }
 

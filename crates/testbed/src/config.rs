@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use chronoseal_core::{Duration, NodeId, PortId, Ppm};
+use chronoseal_core::{Duration, NodeId, Oscillator, PortId, Ppm};
 use chronoseal_media::medium::{Attachment, Medium};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,8 @@ pub struct LiveConfig {
     pub guests: Vec<Guest>,
     /// Handed to the [`crate::NodeFactory`] of every agent as it is.
     pub node_config: Vec<u8>,
+    /// What is run, by the hash of its scenario: every log has it, and one of something else is refused. Empty if it has no scenario.
+    pub scenario_hash: String,
     /// From start to stop.
     pub duration: Duration,
     /// How long frames that are on their way may still take after that.
@@ -186,6 +188,7 @@ impl LiveConfig {
             agents,
             guests: Vec::new(),
             node_config,
+            scenario_hash: String::new(),
             duration,
             drain: Duration::from_ms(50),
             capture: false,
@@ -281,6 +284,11 @@ impl AgentConfig {
             is_attacker: false,
             is_taken_over: false,
         }
+    }
+
+    /// Its clock.
+    pub(crate) const fn oscillator(&self) -> Oscillator {
+        Oscillator::new(self.offset, self.drift)
     }
 
     /// Each port and what it is.

@@ -7,6 +7,8 @@ use crate::clock::{RunClock, SPIN, monotonic_ns};
 use crate::clock_sources::{ClockSource, Skew, clock_skew, clock_sources};
 use crate::config::LiveConfig;
 use crate::live;
+use crate::process::RUN_FIFO;
+use crate::ptp::Ptp;
 use crate::sys;
 
 /// What a live run would find here.
@@ -56,6 +58,8 @@ pub struct HostReport {
     pub clocks: Vec<ClockSource>,
     /// How far apart processors see the time.
     pub skew: Vec<Skew>,
+    /// What keeps a clock of this host by IEEE 1588, if something does.
+    pub ptp: Ptp,
 }
 
 /// What figures of a host depend on, beside what is measured.
@@ -153,6 +157,7 @@ pub fn probe(config: &LiveConfig) -> HostReport {
         receive_buffer_max: read("/proc/sys/net/core/rmem_max").parse().unwrap_or(0),
         clocks: clock_sources(CLOCK_READINGS),
         skew: clock_skew(),
+        ptp: Ptp::read(),
     }
 }
 
@@ -185,12 +190,9 @@ struct Lateness {
     stalls: usize,
 }
 
-/// In a thread of its own, whose scheduling nobody else shares.
-fn measure() -> Measured {
-    let _ = sys::tighten_timers();
-    let fifo = sys::try_fifo(50);
-    let clock = RunClock { epoch_ns: monotonic_ns(), shares_processor: false };
-    let lateness = |wait: &dyn Fn(SimTime)| {
+impl Lateness {
+    /// Of so many waits for a time a millisecond ahead.
+    fn measure(clock: RunClock, wait: impl Fn(SimTime)) -> Self {
         let mut late: Vec<i64> = (0..SAMPLES)
             .map(|_| {
                 let at = clock.now() + Duration::from_ms(1);
@@ -200,16 +202,47 @@ fn measure() -> Measured {
             .collect();
         late.sort_unstable();
         let stalls = late.iter().filter(|late| **late > 1_000_000).count();
-        Lateness { p50_ns: late[SAMPLES / 2], p99_ns: late[SAMPLES * 99 / 100], stalls }
-    };
+        Self { p50_ns: late[SAMPLES / 2], p99_ns: late[SAMPLES * 99 / 100], stalls }
+    }
+}
+
+/// How exactly the thread of a live switch can wait for a time on this host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waits {
+    /// Waits that were measured.
+    pub count: usize,
+    /// One in a hundred ended so late, or later `[ns]`.
+    pub late_p99_ns: i64,
+}
+
+impl Waits {
+    /// Waits as the emulator does, for about 0.15 s, as `SCHED_FIFO` if that is wished for and granted.
+    pub fn measure(fifo: bool) -> Self {
+        let measured = std::thread::spawn(move || {
+            let _ = sys::tighten_timers();
+            if fifo {
+                sys::try_fifo(RUN_FIFO);
+            }
+            let clock = RunClock { epoch_ns: monotonic_ns(), shares_processor: false };
+            Lateness::measure(clock, |at| clock.wait_until(at))
+        });
+        Self { count: SAMPLES, late_p99_ns: measured.join().unwrap_or_default().p99_ns }
+    }
+}
+
+/// In a thread of its own, whose scheduling nobody else shares.
+fn measure() -> Measured {
+    let _ = sys::tighten_timers();
+    let fifo = sys::try_fifo(RUN_FIFO);
+    let clock = RunClock { epoch_ns: monotonic_ns(), shares_processor: false };
     let steps = (0..10_000).map(|_| -monotonic_ns() + monotonic_ns());
     Measured {
         fifo,
         resolution_ns: steps.filter(|step| *step > 0).min().unwrap_or(0),
-        sleep: lateness(&|at| {
+        sleep: Lateness::measure(clock, |at| {
             clock.poll_until(&mut [], Some(at + SPIN));
         }),
-        precise: lateness(&|at| clock.wait_until(at)),
+        precise: Lateness::measure(clock, |at| clock.wait_until(at)),
     }
 }
 

@@ -132,6 +132,9 @@ pub(crate) struct ProgramRecord {
 /// All an agent knows after a run.
 #[derive(Clone, Default, Serialize, Deserialize, Debug)]
 pub(crate) struct AgentLog {
+    /// Of the scenario that it is of.
+    #[serde(default)]
+    pub(crate) scenario_hash: String,
     pub(crate) operations: Vec<String>,
     pub(crate) events: Vec<EventRecord>,
     pub(crate) work: Vec<WorkRecord>,
@@ -247,6 +250,7 @@ impl AgentLog {
     /// An empty log with room for `records` of each kind, so that nothing is allocated while it matters.
     pub(crate) fn with_room(records: usize) -> Self {
         Self {
+            scenario_hash: String::new(),
             operations: Vec::new(),
             events: Vec::with_capacity(records),
             work: Vec::with_capacity(records),
@@ -265,6 +269,19 @@ impl AgentLog {
             strangers: 0,
             connections: Vec::new(),
             unconnected: 0,
+        }
+    }
+
+    /// Refuses what was written down in a run of another scenario than that with this hash, in words.
+    pub(crate) fn refuse_another(&self, scenario_hash: &str) -> Result<(), String> {
+        let named = |hash: &str| if hash.is_empty() { "no scenario".to_owned() } else { format!("scenario {hash}") };
+        match self.scenario_hash == scenario_hash {
+            true => Ok(()),
+            false => Err(format!(
+                "what it wrote down is of {}, and this run is of {}",
+                named(&self.scenario_hash),
+                named(scenario_hash)
+            )),
         }
     }
 
@@ -396,6 +413,15 @@ impl OperationNames {
 mod tests {
     use super::*;
     use chronoseal_core::DiscardReason;
+
+    #[test]
+    fn what_was_written_down_of_another_scenario_is_refused_by_its_hash() {
+        let log = AgentLog { scenario_hash: "ab".into(), ..AgentLog::default() };
+        assert_eq!(log.refuse_another("ab"), Ok(()));
+        let why = log.refuse_another("cd").unwrap_err();
+        assert_eq!(why, "what it wrote down is of scenario ab, and this run is of scenario cd");
+        assert!(AgentLog::default().refuse_another("cd").unwrap_err().contains("of no scenario"));
+    }
 
     #[test]
     fn a_discard_outranks_what_was_said_before_it() {

@@ -42,6 +42,8 @@ pub(crate) struct Setup {
     pub(crate) is_trial: bool,
     /// For the node factory; opaque here.
     pub(crate) config: Vec<u8>,
+    /// As [`crate::LiveConfig::scenario_hash`].
+    pub(crate) scenario_hash: String,
 }
 
 /// One node of an agent.

@@ -29,6 +29,7 @@ pub(crate) struct AgentProcess {
     pub(crate) members: Vec<AgentConfig>,
     child: Child,
     pub(crate) socket: UnixStream,
+    scenario_hash: String,
     pub(crate) facts: Option<AgentFacts>,
     /// Why it ended before its time.
     pub(crate) lost: Option<String>,
@@ -64,9 +65,11 @@ impl AgentProcess {
             no_tun: config.no_tun,
             is_trial,
             config: config.node_config.clone(),
+            scenario_hash: config.scenario_hash.clone(),
         });
         let members = members.into_iter().map(|(agent, _)| agent).collect();
-        let mut started = Self { members, child, socket: ours, facts: None, lost: None };
+        let scenario_hash = config.scenario_hash.clone();
+        let mut started = Self { members, child, socket: ours, scenario_hash, facts: None, lost: None };
         started.tell(&setup);
         Ok(started)
     }
@@ -137,7 +140,12 @@ impl AgentProcess {
         }
         match message::receive(&self.socket) {
             // It ends by itself after this; should it not, dropping it ends it.
-            Ok(FromAgent::Logs(logs)) if logs.len() == self.members.len() => return Some(logs),
+            Ok(FromAgent::Logs(logs)) if logs.len() == self.members.len() => {
+                match logs.iter().try_for_each(|log| log.refuse_another(&self.scenario_hash)) {
+                    Ok(()) => return Some(logs),
+                    Err(reason) => self.lost = Some(reason),
+                }
+            }
             Ok(FromAgent::Logs(logs)) => {
                 self.lost = Some(format!("it sent {} logs of {} nodes", logs.len(), self.members.len()));
             }
@@ -204,7 +212,8 @@ pub(crate) fn enrol(config: &LiveConfig) -> Result<Enrolled, LiveError> {
     let Some(first) = config.agents.iter().find(|agent| !of(agent).is_empty()) else { return Ok(Enrolled::new()) };
     let (child, socket) = spawn(config)?;
     let members = vec![first.clone()];
-    let mut process = AgentProcess { members, child, socket, facts: None, lost: None };
+    let scenario_hash = config.scenario_hash.clone();
+    let mut process = AgentProcess { members, child, socket, scenario_hash, facts: None, lost: None };
     process.tell(&ToAgent::Enrol(addresses.clone()));
     match message::receive(&process.socket) {
         Ok(FromAgent::Enrolled(made)) if made.len() == addresses.len() => Ok(addresses.into_iter().zip(made).collect()),

@@ -88,6 +88,14 @@ pub struct WorkerLost(pub String);
 pub struct AgentRecord(AgentLog);
 
 impl AgentRecord {
+    /// Refuses one of another scenario than that with this hash.
+    ///
+    /// # Errors
+    /// Of which it is, in words.
+    pub fn refuse_another(&self, scenario_hash: &str) -> Result<(), String> {
+        self.0.refuse_another(scenario_hash)
+    }
+
     /// Says every time by another clock. Lengths of time stay as they are: what a clock is fast or slow is no more than an error of
     /// that share in them.
     pub fn tell_by(&mut self, clock: impl Fn(SimTime) -> SimTime) {

@@ -24,7 +24,7 @@ use crate::connection::channel::Channel;
 use crate::connection::{self, ConnectionEnd, Connections};
 use crate::log::hash_of;
 use crate::parts::{self, PartSender, PartedStream};
-use crate::sys::Received;
+use crate::sys::{Received, leave_checksum_out};
 
 /// Longest message with its headers `[byte]`: what a datagram over IPv4 can be.
 pub(crate) const MESSAGE_LEN_MAX: usize = HEADER_LEN + ipv4::TOTAL_LEN_MAX;
@@ -58,6 +58,8 @@ pub struct SocketLink {
     pub parted: Vec<PartedStream>,
     /// The longest message that comes in several datagrams, or 0 `[byte]`.
     pub parted_len_max: u32,
+    /// Datagrams leave without a checksum of UDP, so that the kernel at the other end hands over those that were altered on the way.
+    pub leaves_checksum_out: bool,
 }
 
 /// A UDP socket on an interface, and the connections that end there.
@@ -83,6 +85,9 @@ impl SocketPort {
             socket.join_multicast_v4(&Ipv4Addr::from(*group), &own)?;
         }
         prepare(&socket, link.parted_len_max)?;
+        if link.leaves_checksum_out {
+            leave_checksum_out(&socket)?;
+        }
         let connections = match &link.connections[..] {
             [] => None,
             ends => Some(Connections::open(ends, channels)?),

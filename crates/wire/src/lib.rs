@@ -37,6 +37,7 @@ pub mod gptp;
 pub mod ipv4;
 pub mod its;
 pub mod macsec;
+pub mod message_check;
 pub mod part_header;
 pub mod protocol_control_frame;
 pub mod r_tag;

@@ -16,7 +16,7 @@ use chronoseal_media::schedule::ScheduleTable;
 use chronoseal_nodes::gateway::{SEQUENCE_LEN, Stack};
 use chronoseal_nodes::{AnyNode, Attack, Attacker, AttackerConfig, EndSystem};
 use chronoseal_plan::{
-    AttackPlace, ETHERNET, Ethernet, EthernetStream, Facet, FailingLink, GrandmasterQuality, Plan, SegmentId,
+    AttackPlace, Dispatch, ETHERNET, Ethernet, EthernetStream, Facet, FailingLink, GrandmasterQuality, Plan, SegmentId,
     StreamClass, Sync, ThreatKind, ThreatPlan,
 };
 use chronoseal_wire::ethernet::{HEADER_LEN, MacAddress};
@@ -239,6 +239,17 @@ impl Kind for EthernetKind {
     fn precision(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<Duration> {
         let network = parts(prepared, segment).0.segment;
         matches!(network.sync, Sync::As6802 | Sync::Gptp).then_some(network.precision)
+    }
+
+    fn windows(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Vec<(&'static str, Duration)> {
+        let (view, schedule) = parts(prepared, segment);
+        if schedule.slots.is_empty() {
+            return Vec::new();
+        }
+        let network = view.segment;
+        // A frame has to be in the switch before its dispatch time, if that waits for one.
+        let guard = (network.dispatch == Dispatch::Scheduled).then_some(("guard_period", network.guard_period));
+        std::iter::once(("precision", network.precision)).chain(guard).collect()
     }
 
     fn has_own_clocks(&self, prepared: &Prepared<'_>, segment: SegmentId) -> bool {

@@ -10,13 +10,14 @@ use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::Protection;
 use chronoseal_nodes::gateway::Stack;
 use chronoseal_nodes::udp_station::{
-    Framing, ProgramTimes, Trigger, UdpListener, UdpStation, UdpStationConfig, UdpTalker,
+    Framing, Payload, ProgramTimes, Trigger, UdpListener, UdpStation, UdpStationConfig, UdpTalker,
 };
 use chronoseal_plan::{
-    Charged, Facet, HopPlan, LINK, Link, LinkHop, LinkSegment, LinkTransport, Middleware, Plan, SegmentId, StreamPlan,
-    Trigger as TriggerPlan,
+    Charged, Facet, HopPlan, LINK, Link, LinkHop, LinkSegment, LinkTransport, Middleware, PayloadPlan, Plan, SegmentId,
+    StreamPlan, Trigger as TriggerPlan,
 };
 use chronoseal_wire::ipv4::Cut;
+use chronoseal_wire::message_check::MessageCheck;
 use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::virtual_link;
 
@@ -91,8 +92,11 @@ fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConf
                 trigger: trigger(view.plan, stream),
                 framing: given,
                 fill: fill(view.plan, id, stream.length as usize),
+                payload: payload(view.plan, stream),
                 signal: signal(view.plan, stream),
                 protection: protection(),
+                // The kernel writes the headers of what is whole, and that checksum or none.
+                leaves_checksum_out: is_whole || leaves_checksum_out(view, stream, hop, facet),
             });
         }
         if hop.to.contains(&node) {
@@ -103,6 +107,18 @@ fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConf
         }
     }
     Ok(config)
+}
+
+/// True of a stream whose datagrams go without the checksum of UDP: what the link alters is then found by that of each message, in a simulation
+/// and live. What is too short to have one keeps UDP's, and so does what is sealed, whose seal would not fit.
+fn leaves_checksum_out(view: Link<'_>, stream: &StreamPlan, hop: &HopPlan, facet: &LinkHop) -> bool {
+    let recorded = stream.recorded().and_then(|all| all.messages.iter().map(|(_, message)| message.len()).min());
+    let shortest = recorded.unwrap_or(stream.length as usize);
+    let is_sealed = view.plan.protection_on(stream, hop).overhead_bytes() > 0;
+    view.segment.laws.corrupt > 0.0
+        && facet.transport == LinkTransport::Udp
+        && shortest >= MessageCheck::END
+        && !is_sealed
 }
 
 /// What a simulation charges for the middleware of a stream.
@@ -132,6 +148,18 @@ fn trigger(plan: &Plan, stream: &StreamPlan) -> Trigger {
         Some(TriggerPlan::ClosedLoop { answer, timeout }) => {
             Trigger::ClosedLoop { answer, least: stream.period, timeout }
         }
+    }
+}
+
+/// What of the payload of a stream changes from message to message.
+fn payload(plan: &Plan, stream: &StreamPlan) -> Payload {
+    match stream.payload {
+        PayloadPlan::Sequential => Payload::Sequential,
+        PayloadPlan::Random => Payload::Random(plan.seed),
+        PayloadPlan::Synthetic
+        | PayloadPlan::Recorded { .. }
+        | PayloadPlan::Messages(_)
+        | PayloadPlan::Collected(_) => Payload::Same,
     }
 }
 
@@ -251,6 +279,7 @@ impl Kind for LinkKind {
             datagrams: datagrams(view, node),
             mtu: view.segment.mtu,
             connections: connections(view, node),
+            leaves_checksum_out: view.segment.laws.corrupt > 0.0,
         })
     }
 
@@ -273,10 +302,27 @@ impl Kind for LinkKind {
     }
 
     fn live_refusal(&self, prepared: &Prepared<'_>, segment: SegmentId) -> Option<String> {
-        (view_of(prepared, segment).segment.laws.corrupt > 0.0).then(|| {
-            "it alters packets (`corrupt`), which the kernel throws away without a word, so that a live run could not account for \
-             them; leave `corrupt` out"
-                .to_owned()
+        let view = view_of(prepared, segment);
+        if view.segment.laws.corrupt <= 0.0 {
+            return None;
+        }
+        if view.segment.mtu > SIMULATED_MTU_MAX {
+            return Some(
+                "it alters packets (`corrupt`), and none of more than 1500 bytes: write a shorter `mtu`".to_owned(),
+            );
+        }
+        let is_lost = |(_, stream, hop, facet): &(StreamId, &StreamPlan, &HopPlan, &LinkHop)| match facet.transport {
+            LinkTransport::Udp => !leaves_checksum_out(view, stream, hop, facet),
+            LinkTransport::Program => true,
+            LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic => false,
+        };
+        view.streams().find(is_lost).map(|(_, stream, ..)| {
+            format!(
+                "it alters packets (`corrupt`), which the kernel throws away without a word where the messages of a stream are shorter than {}B, \
+                 protected or a program's, as those of {}: a live run could not account for them; leave `corrupt` out",
+                MessageCheck::END,
+                stream.name
+            )
         })
     }
 

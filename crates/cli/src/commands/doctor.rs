@@ -7,7 +7,7 @@ use chronoseal_core::Duration;
 use chronoseal_middleware::adapters;
 use chronoseal_report::{Block, Cell, Document, Evidence, Mark, Section, Table, Verdict, Word};
 use chronoseal_testbed::host::TunAccess;
-use chronoseal_testbed::{HostReport, LiveConfig, probe};
+use chronoseal_testbed::{HostReport, LiveConfig, Ptp, PtpStatus, probe};
 
 use super::middleware::ADAPTERS;
 use crate::arguments::Doctor;
@@ -172,6 +172,7 @@ fn of_time(report: &HostReport) -> Vec<Finding> {
             "boot with another clocksource, or use --placement one",
         ),
     });
+    all.push(of_ptp(&report.ptp));
     let wake_up = format!("{} median, {} of 99 %", us(report.wake_up_error_p50_ns), us(report.wake_up_error_p99_ns));
     all.push(if report.wake_up_error_p99_ns < 100_000 {
         fine("wake-ups late by", wake_up, "sending times are kept")
@@ -199,6 +200,43 @@ fn of_time(report: &HostReport) -> Vec<Finding> {
         ),
     });
     all
+}
+
+fn of_ptp(ptp: &Ptp) -> Finding {
+    const WHAT: &str = "ptp4l (IEEE 1588)";
+    const OWN: &str = "clocks of hosts are compared by the test bed, and none is set";
+    match ptp {
+        Ptp::Absent => fine(WHAT, "not installed", OWN),
+        Ptp::Idle => fine(WHAT, "installed, does not run", OWN),
+        Ptp::Silent => poor(
+            WHAT,
+            "runs, and does not answer pmc",
+            "its state is not known",
+            "as root, or in the group of /var/run/ptp4l",
+        ),
+        Ptp::Running(PtpStatus { ports, grandmaster: None, .. }) => fine(
+            WHAT,
+            format!("runs: {}, follows no other clock", ports.join(", ")),
+            "others may follow this host's clock",
+        ),
+        Ptp::Running(PtpStatus { ports, grandmaster: Some(grandmaster), offset_ns }) => {
+            let offset = offset_ns.map_or_else(|| "an unknown time".to_owned(), |ns| format!("{ns} ns"));
+            let found = format!("runs: {}, {offset} from {grandmaster}", ports.join(", "));
+            match ports.iter().any(|port| port == "SLAVE") {
+                true => fine(
+                    WHAT,
+                    found,
+                    "the wall clock, or that of an interface, follows another; stamps of runs do not use it",
+                ),
+                false => poor(
+                    WHAT,
+                    found,
+                    "it has not locked",
+                    "wait until its port is SLAVE; `pmc -u -b 0 'GET PORT_DATA_SET'` shows it",
+                ),
+            }
+        }
+    }
 }
 
 fn document(report: &HostReport) -> Document {

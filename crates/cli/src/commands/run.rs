@@ -15,7 +15,8 @@ use chronoseal_report::{Document, RunView, html, pair_report, run_report};
 use chronoseal_results::disk::{Filling, sweep};
 use chronoseal_results::{Engine, store};
 use chronoseal_runner::{
-    CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Span, describe, measure, overloads, simulate_folded,
+    CanPlaceName, LiveOptions, MeasureError, Run as FinishedRun, Span, beyond_host, describe, measure, overloads,
+    simulate_folded,
 };
 use chronoseal_scenario::Scenario;
 use chronoseal_testbed::{AgentCommand, Placement, cost, interrupt};
@@ -191,10 +192,13 @@ fn one(
         Ok(run)
     };
     if engine == EngineName::Live {
-        overloads(&scenario.plan).iter().for_each(|text| printer.note(&format!("warning: {text}")));
+        let beyond = beyond_host(prepared, options.no_fifo);
+        let warnings = overloads(&scenario.plan).into_iter().chain(beyond.clone());
+        warnings.for_each(|text| printer.note(&format!("warning: {text}")));
         printer.hint(&format!("running live for {}", scenario.plan.duration));
         let mut live = live_options(options, other_program::stations(prepared)?);
         live.programs |= over.is_some();
+        live.warnings = beyond;
         let mut run = measure(prepared, scenario.texts(), &live, stop)?;
         over.into_iter().for_each(|over| over.told(&mut run.meta));
         return stored(run);
@@ -234,6 +238,7 @@ fn live_options(options: &Run, agent_command: Option<AgentCommand>) -> LiveOptio
         placement,
         agent_command,
         can,
+        warnings: Vec::new(),
     }
 }
 

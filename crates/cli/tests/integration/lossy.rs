@@ -65,14 +65,14 @@ fn every_altered_message_is_found_and_accounted_for() {
     assert_eq!(altered["word"], "held", "{}", altered["verdict"]);
     for (stream, least) in [(0, 40), (1, 20)] {
         let account = &altered["summary"]["streams"][stream]["receivers"][0];
-        let malformed = discarded(&altered, stream, "malformed");
+        let mismatched = discarded(&altered, stream, "checksum-mismatch");
         let open = account["in_flight"].as_u64().unwrap();
         assert_eq!(
             account["due"].as_u64().unwrap(),
-            account["in_time"].as_u64().unwrap() + malformed + open,
+            account["in_time"].as_u64().unwrap() + mismatched + open,
             "{account}"
         );
-        assert!(malformed >= least, "{account}");
+        assert!(mismatched >= least, "{account}");
     }
 }
 

@@ -130,6 +130,8 @@ pub enum DiscardReason {
     Restarted,
     /// It was lost on the way over a lossy link.
     LostOnLink,
+    /// Bits of it were changed on its way: the checksum that its sender put into it does not fit.
+    ChecksumMismatch,
 }
 
 /// Which mechanism stopped a frame.
@@ -149,7 +151,7 @@ pub enum StoppedBy {
 
 impl DiscardReason {
     /// Every reason, in the order reports show them.
-    pub const ALL: [Self; 63] = [
+    pub const ALL: [Self; 64] = [
         Self::TooShort,
         Self::TooLong,
         Self::Malformed,
@@ -213,6 +215,7 @@ impl DiscardReason {
         Self::FrameCheckError,
         Self::Restarted,
         Self::LostOnLink,
+        Self::ChecksumMismatch,
     ];
 
     /// The mechanism this reason belongs to.
@@ -233,7 +236,8 @@ impl DiscardReason {
             | Self::BelowLmin
             | Self::MaxSduExceeded
             | Self::StreamBlocked
-            | Self::FrameCheckError => StoppedBy::Format,
+            | Self::FrameCheckError
+            | Self::ChecksumMismatch => StoppedBy::Format,
             Self::UnknownStream
             | Self::WrongPort
             | Self::OutsideWindow
@@ -350,6 +354,7 @@ impl DiscardReason {
             Self::FrameCheckError => "frame-check-error",
             Self::Restarted => "restarted",
             Self::LostOnLink => "lost-on-link",
+            Self::ChecksumMismatch => "checksum-mismatch",
         }
     }
 }

@@ -9,7 +9,7 @@ use chronoseal_wire::test_bed_header::TestBedHeader;
 use chronoseal_wire::udp::{self, DatagramError};
 
 use super::collect::{Collected, Collector, Piece, Seen};
-use super::{Framing, UdpListener, ends};
+use super::{Framing, UdpListener, check, ends};
 use crate::protection::{Protection, ProtectionError};
 
 pub(super) struct Listener {
@@ -22,6 +22,14 @@ pub(super) struct Listener {
     rng: Option<ChaCha8Rng>,
 }
 
+/// A message that is delivered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Accepted {
+    pub(super) sequence: u64,
+    /// When it was due by its sender's clock, if it says so.
+    pub(super) due: Option<LocalTime>,
+}
+
 /// What a packet did.
 pub(super) struct Taken {
     /// It is the first of several of this message.
@@ -32,8 +40,8 @@ pub(super) struct Taken {
 
 /// A message that is there.
 pub(super) enum Whole {
-    /// Its number, and why it is not delivered if it is not.
-    Judged(Result<u64, (u64, DiscardReason)>),
+    /// Which it is, or its number and why it is not delivered.
+    Judged(Result<Accepted, (u64, DiscardReason)>),
     /// Its seal has to be opened first: the message is what stands in these bytes from so many on.
     Sealed(Vec<u8>, usize),
 }
@@ -133,22 +141,26 @@ impl Listener {
         Some(opener.work(opener.profile().payload_len(len)?))
     }
 
-    /// The number of a message if its seal fits, and why it is not delivered otherwise.
-    pub(super) fn open(&mut self, message: &[u8]) -> Result<u64, (u64, DiscardReason)> {
+    /// Which message it is if its seal fits, and why it is not delivered otherwise.
+    pub(super) fn open(&mut self, message: &[u8]) -> Result<Accepted, (u64, DiscardReason)> {
         let Some(opener) = &mut self.opener else { return self.number(message) };
         let claimed = TestBedHeader::parse(message).map_or(0, |header| header.sequence.into());
         let opened = opener.open(message, Moment::Unknown).map_err(|reason| (claimed, reason))?;
         self.number(opened.payload)
     }
 
-    /// The number of a message if it is the first of that number.
-    fn number(&mut self, message: &[u8]) -> Result<u64, (u64, DiscardReason)> {
+    /// Which message it is, if it is as it was sent and the first of its number.
+    fn number(&mut self, message: &[u8]) -> Result<Accepted, (u64, DiscardReason)> {
         let header = TestBedHeader::parse(message).map_err(|error| (0, error.into()))?;
         let sequence = u64::from(header.sequence);
         if header.stream != self.config.stream {
             return Err((sequence, DiscardReason::UnknownStream));
         }
-        if self.seen.take(sequence) { Ok(sequence) } else { Err((sequence, DiscardReason::CopyEliminated)) }
+        let due = check::due(message).map_err(|check::Altered| (sequence, DiscardReason::ChecksumMismatch))?;
+        match self.seen.take(sequence) {
+            true => Ok(Accepted { sequence, due }),
+            false => Err((sequence, DiscardReason::CopyEliminated)),
+        }
     }
 
     /// When its oldest message is given up.

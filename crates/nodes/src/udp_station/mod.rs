@@ -9,6 +9,7 @@
 //! Messages of other streams go over connections, which are the kernel's and live only ([`Framing::Message`]): the station gives and gets
 //! each as one frame of its own EtherType, whatever its length.
 
+mod check;
 mod collect;
 mod listen;
 mod talk;
@@ -27,7 +28,7 @@ use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::{udp, virtual_link};
 
 pub use self::collect::{NUMBERS_TOLD_APART, unfinished_max};
-use self::listen::{Listener, Taken, Whole};
+use self::listen::{Accepted, Listener, Taken, Whole};
 use self::talk::Talker;
 pub use self::trigger::{RecordedMessages, Trigger};
 use crate::protection::{Protection, ProtectionError};
@@ -35,6 +36,9 @@ use crate::signal::RecordedSignal;
 
 /// What a program does with a message.
 const PROGRAM: Operation = Operation("program");
+
+/// In place of when a message was due that does not say so `[ps]`.
+const NO_DUE: i64 = i64::MIN;
 
 /// The one port of a station.
 const PORT: PortId = PortId(0);
@@ -61,12 +65,28 @@ pub struct UdpTalker {
     pub trigger: Trigger,
     /// In what its messages travel.
     pub framing: Framing,
-    /// As long as a message before it is protected; what it carries behind the number of stream and message, unless a recording says that.
+    /// As long as a message before it is protected; what it carries behind its header, unless `payload` or a recording says that.
     pub fill: Vec<u8>,
+    /// What changes of it from message to message.
+    pub payload: Payload,
     /// A recorded signal that stands behind that number, if there is one.
     pub signal: Option<RecordedSignal>,
     /// How its messages are protected.
     pub protection: Protection,
+    /// Its datagrams have no checksum of UDP, as a socket may ask for: what is altered on the way comes, and is found by that of the message.
+    pub leaves_checksum_out: bool,
+}
+
+/// What of a payload changes from message to message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Payload {
+    /// Nothing.
+    #[default]
+    Same,
+    /// Byte 20 of a message is its number, and each byte one more than that before it, modulo 256.
+    Sequential,
+    /// Every byte is drawn anew, from this seed, the stream and the number of the message.
+    Random(u64),
 }
 
 /// A stream that a station receives.
@@ -135,8 +155,8 @@ enum Job {
     Seal(usize),
     /// A message is opened for a listener: what stands in these bytes from so many on.
     Open(usize, Vec<u8>, usize),
-    /// The program of a listener takes so long of a message of this number.
-    Take(usize, u64, Duration),
+    /// The program of a listener takes so long of a message.
+    Take(usize, Accepted, Duration),
 }
 
 impl UdpStation {
@@ -192,7 +212,7 @@ impl UdpStation {
         }
         match taken.whole {
             Some(Whole::Judged(judged)) => match (judged, self.listeners[index].program_time()) {
-                (Ok(sequence), Some(time)) => self.jobs.push_back(Job::Take(index, sequence, time)),
+                (Ok(accepted), Some(time)) => self.jobs.push_back(Job::Take(index, accepted, time)),
                 (judged, _) => self.tell(now, index, judged),
             },
             Some(Whole::Sealed(bytes, from)) => self.jobs.push_back(Job::Open(index, bytes, from)),
@@ -200,15 +220,16 @@ impl UdpStation {
         }
     }
 
-    fn tell(&mut self, now: LocalTime, listener: usize, judged: Result<u64, (u64, DiscardReason)>) {
+    fn tell(&mut self, now: LocalTime, listener: usize, judged: Result<Accepted, (u64, DiscardReason)>) {
         let stream = self.listeners[listener].config.stream;
-        let (kind, sequence) = match judged {
-            Ok(sequence) => (EventKind::Delivered, sequence),
-            Err((sequence, reason)) => (EventKind::Discarded(reason), sequence),
-        };
-        self.base.push(Event::of(kind, stream, sequence));
-        if kind == EventKind::Delivered {
-            self.talkers.iter_mut().for_each(|talker| talker.turn.accepted(now, stream, sequence));
+        match judged {
+            Ok(Accepted { sequence, due }) => {
+                // How long ago that was is worked out when a driver asks.
+                let value = due.map_or(NO_DUE, LocalTime::as_ps);
+                self.base.push(Event { value, ..Event::of(EventKind::Delivered, stream, sequence) });
+                self.talkers.iter_mut().for_each(|talker| talker.turn.accepted(now, stream, sequence));
+            }
+            Err((sequence, reason)) => self.base.push(Event::of(EventKind::Discarded(reason), stream, sequence)),
         }
     }
 
@@ -249,7 +270,7 @@ impl UdpStation {
                 let opened = self.listeners[listener].open(&bytes[from..]);
                 self.tell(now, listener, opened);
             }
-            Some(Job::Take(listener, sequence, _)) => self.tell(now, listener, Ok(sequence)),
+            Some(Job::Take(listener, accepted, _)) => self.tell(now, listener, Ok(accepted)),
             None => {}
         }
     }
@@ -297,8 +318,14 @@ impl Node for UdpStation {
         loop {
             if let Some(mut output) = self.base.next(now, buffer) {
                 // Word of a message goes behind its first packet, and a driver takes it for what was told now.
-                if let Output::Event(Event { kind: EventKind::Sent, value, .. }) = &mut output {
-                    *value += (now - self.begun_at).as_ps();
+                match &mut output {
+                    Output::Event(Event { kind: EventKind::Sent, value, .. }) => {
+                        *value += (now - self.begun_at).as_ps();
+                    }
+                    Output::Event(Event { kind: EventKind::Delivered, value, .. }) => {
+                        *value = if *value == NO_DUE { 0 } else { now.as_ps().saturating_sub(*value) };
+                    }
+                    _ => {}
                 }
                 return output;
             }

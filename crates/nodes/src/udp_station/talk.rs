@@ -1,15 +1,17 @@
 //! The sender's end of a stream: messages made, sealed, and written packet by packet.
 
+use chronoseal_core::random::{self, Purpose, Rng};
 use chronoseal_core::{Event, EventKind, LocalTime, NodeId, StreamId, Work};
 use chronoseal_frameauth::{Moment, Sealer};
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN, Header, TypeOrLength};
 use chronoseal_wire::ipv4::{self, Cut, ETHERTYPE_IPV4, PROTOCOL_UDP};
+use chronoseal_wire::message_check::MessageCheck;
 use chronoseal_wire::part_header::PartHeader;
 use chronoseal_wire::test_bed_header::{ETHERTYPE_BEST_EFFORT, TestBedHeader};
 use chronoseal_wire::{udp, virtual_link};
 
 use super::trigger::Turn;
-use super::{Framing, UdpTalker, ends};
+use super::{Framing, Payload, UdpTalker, check, ends};
 use crate::protection::{Protection, ProtectionError};
 
 /// Headers of Ethernet and IPv4 `[byte]`.
@@ -84,14 +86,30 @@ impl Talker {
             self.bytes.truncate(front);
             self.bytes.extend_from_slice(content);
         }
+        let len = self.config.len();
+        let fresh = self.bytes.get_mut(front + TestBedHeader::LEN..front + len).unwrap_or_default();
+        match self.config.payload {
+            Payload::Same => {}
+            Payload::Sequential => {
+                let first = (MessageCheck::LEN as u8).wrapping_neg().wrapping_add(sequence as u8);
+                (0..).zip(fresh).for_each(|(place, byte): (usize, _)| *byte = first.wrapping_add(place as u8));
+            }
+            // Below these numbers are the streams of whole streams.
+            Payload::Random(seed) => {
+                let index = (sequence + 1) << u16::BITS | u64::from(stream.0);
+                random::stream(seed, Purpose::Payload, index).fill_bytes(fresh);
+            }
+        }
         if let Some(signal) = &self.config.signal {
             let held = signal.at(now - LocalTime::ZERO);
-            let room = self.bytes[front + TestBedHeader::LEN..].iter_mut();
+            let room = self.bytes[front..].iter_mut().skip(MessageCheck::END);
             room.zip(held).for_each(|(to, from)| *to = *from);
         }
         let message = &mut self.bytes[front..];
         TestBedHeader { stream, sequence: sequence as u32 }.emit(message);
-        let len = self.config.len();
+        // A seal comes behind it.
+        let covered = if self.sealer.is_some() { len.min(message.len()) } else { message.len() };
+        check::write(&mut message[..covered], due);
         let sealed = self.sealer.as_mut().map(|sealer| sealer.seal_next(message, len, Moment::Unknown));
         let value = (now - due).as_ps();
         if matches!(sealed, Some(Err(_))) {
@@ -99,7 +117,9 @@ impl Talker {
         }
         if matches!(self.config.framing, Framing::Datagram(_) | Framing::Packet) {
             udp::emit(&mut self.bytes);
-            udp::fill_checksum(&mut self.bytes, ends(node, stream));
+            if !self.config.leaves_checksum_out {
+                udp::fill_checksum(&mut self.bytes, ends(node, stream));
+            }
         }
         self.next = 0;
         Some(Event { value, ..Event::of(EventKind::Sent, stream, sequence) })
@@ -153,7 +173,9 @@ impl Talker {
         header.emit(&mut datagram[udp::HEADER_LEN..]);
         datagram[udp::HEADER_LEN + PartHeader::LEN..].copy_from_slice(data);
         udp::emit(datagram);
-        udp::fill_checksum(datagram, ends(node, stream));
+        if !self.config.leaves_checksum_out {
+            udp::fill_checksum(datagram, ends(node, stream));
+        }
         let len = datagram.len();
         self.write_headers(node, (0, len), false, buffer)
     }

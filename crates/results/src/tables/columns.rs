@@ -205,6 +205,14 @@ pub enum Damage {
         /// The number there.
         found: u64,
     },
+    /// Its rows are of another run than the manifest beside it.
+    #[error("its rows are of scenario {found}, and the manifest is of {expected}")]
+    Scenario {
+        /// The hash of the scenario of its rows.
+        found: String,
+        /// That of the manifest.
+        expected: String,
+    },
     /// A name nobody knows.
     #[error("`{name}` is no {what}")]
     Name {

@@ -10,6 +10,7 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use super::Table;
 use super::cells::{Cells, schema};
 use super::columns::{Damage, Head};
+use super::write::{SCENARIO_HASH, remark_key};
 use crate::store::StoreError;
 
 /// Rows made at a time; bounds the memory beside that of the rows.
@@ -64,6 +65,21 @@ impl<R: Clone> Table<R> {
             }
             Ok(())
         })
+    }
+}
+
+/// Refuses a table whose rows are of another scenario than that with this hash.
+pub(super) fn check_scenario(path: &Path, expected: &str) -> Result<(), StoreError> {
+    let file = File::open(path).map_err(|source| StoreError::read(path, source))?;
+    let reader = SerializedFileReader::new(file).map_err(|source| StoreError::Table { path: path.into(), source })?;
+    let remarks = reader.metadata().file_metadata().key_value_metadata();
+    let found = remarks.into_iter().flatten().find(|remark| remark.key == remark_key(SCENARIO_HASH));
+    match found.and_then(|remark| remark.value.clone()).filter(|found| found != expected) {
+        None => Ok(()),
+        Some(found) => {
+            let damage = Damage::Scenario { found, expected: expected.to_owned() };
+            Err(StoreError::Damaged { path: path.into(), damage })
+        }
     }
 }
 

@@ -96,12 +96,21 @@ impl<R: Clone> TableWriter<R> {
     }
 }
 
+/// What rows are of, for whoever reads them.
+pub(super) const SCENARIO_HASH: &str = "scenario_hash";
+
+/// The name in the file of a remark of ours.
+pub(super) fn remark_key(key: &str) -> String {
+    format!("chronoseal.{key}")
+}
+
 fn properties(meta: &RunMeta, heads: &[Head]) -> WriterProperties {
-    let remark = |key: &str, value: String| KeyValue::new(format!("chronoseal.{key}"), value);
+    let remark = |key: &str, value: String| KeyValue::new(remark_key(key), value);
     let mut properties =
         WriterProperties::builder().set_compression(Compression::SNAPPY).set_key_value_metadata(Some(vec![
             remark("schema_version", SCHEMA_VERSION.to_string()),
             remark("scenario", meta.name.clone()),
+            remark(SCENARIO_HASH, meta.scenario_hash.clone()),
             remark("engine", meta.engine.name().into()),
             remark("evidence", meta.engine.evidence().into()),
             remark("seed", meta.seed.to_string()),

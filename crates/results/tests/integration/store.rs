@@ -50,6 +50,19 @@ fn tables_with_a_schema_of_arrow_are_read() {
 }
 
 #[test]
+fn rows_of_another_scenario_are_refused_by_its_hash() {
+    let of = |hash: &str| RunMeta { scenario_hash: hash.into(), ..meta() };
+    let (dir, other) = (stored(&of("ab"), &rows(3)), stored(&of("cd"), &rows(3)));
+    let run = dir.path().join("run");
+    assert!(read_rows(&run).is_ok());
+    fs::copy(other.path().join("run/events.parquet"), run.join("events.parquet")).expect("the folder is ours");
+    let error = read_rows(&run).unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+    let error = error.to_string();
+    assert!(error.contains("events.parquet") && error.contains("of scenario cd, and the manifest is of ab"), "{error}");
+}
+
+#[test]
 fn many_rows_with_lists_read_back_in_order() {
     let first = rows(0).hops.remove(0);
     let hop = |frame| HopRow {

@@ -275,7 +275,11 @@ impl<'p> Open<'p> {
             row.due_at = match row.slot_start {
                 Some(slot_start) if !self.ways.has_application[row.stream.index()] => is_known.then_some(slot_start),
                 _ if is_relayed => is_known.then(|| row.sent_at.map_or(row.cycle_start, |at| at.min(row.cycle_start))),
-                _ => due_where_held.or_else(|| Some(self.dues.due(row.stream, row.sender, row.sent_at?))),
+                _ => {
+                    let by_sender = || row.sent_at.map(|at| self.dues.due(row.stream, row.sender, at));
+                    // Of a message whose sender was lost it is known where the message said so.
+                    due_where_held.or(row.due_at).or_else(by_sender)
+                }
             };
             let ended_at = row.accepted_at.or(row.received_at);
             row.stalled |= row.due_at.zip(ended_at).is_some_and(|(from, to)| self.stays.overlap(from, to));

@@ -46,11 +46,13 @@ length = "64B"
 pub(crate) fn run_all() {
     losses_are_those_of_the_simulator();
     a_message_that_comes_twice_is_delivered_once();
+    what_a_link_alters_is_found_by_the_checksum_of_each_message();
     a_message_in_many_datagrams_is_lost_where_the_simulator_loses_it();
     a_kernel_waits_for_what_is_late_beside_what_is_lost();
     shipped_scenarios_that_say_so_lose_the_same_messages_live_and_delay_them_as_long();
     nothing_is_lost_on_a_connection_over_a_link_that_loses();
     a_station_that_was_stopped_is_seen_to_have_been();
+    what_a_killed_sender_sent_is_timed_by_what_its_messages_say();
     a_program_without_tls_refuses_a_stream_over_it();
 }
 
@@ -87,6 +89,32 @@ fn a_message_that_comes_twice_is_delivered_once() {
     assert!(copies(&simulated) > 20, "{}", copies(&simulated));
     assert_eq!(copies(&simulated), copies(&live));
     assert_eq!(ends(&simulated), ends(&live));
+}
+
+/// In packets, fragments and datagrams of a longer message.
+fn what_a_link_alters_is_found_by_the_checksum_of_each_message() {
+    const IMAGE: &str = "
+[[streams]]
+name = \"image\"
+from = \"robot\"
+to = [\"station\"]
+period = \"20ms\"
+offset = \"3ms\"
+length = \"70kB\"
+payload = \"random\"
+";
+    let text = SCENARIO.replace("LAWS", "corrupt = \"4%\"\ndelay = { constant = \"1ms\" }") + IMAGE;
+    let rows = |engine| Some(engines::run(engine, &load(&text, &NoFiles))?.rows);
+    let simulated = rows(Engine::Sim).expect("simulated");
+    let Some(live) = rows(Engine::Live) else { return };
+    let (simulated, live) = (ends(&simulated), ends(&live));
+    assert_eq!(simulated, live);
+    let altered = |stream: u16| {
+        let of = simulated.iter().filter(move |((its, _), _)| *its == StreamId(stream));
+        of.filter(|(_, outcome)| **outcome == Outcome::Discarded(DiscardReason::ChecksumMismatch)).count()
+    };
+    // 4 % of packets: of 35 messages in seven packets and in 48 of them a quarter and 86 % are altered, of 140 in one each 6.
+    assert!(altered(0) >= 2 && altered(1) >= 1 && altered(2) >= 20, "{:?}", [0, 1, 2].map(altered));
 }
 
 /// Images of 200 kB in 137 datagrams each, sealed, over a link that loses, doubles and reorders packets.
@@ -257,6 +285,43 @@ fn a_station_that_was_stopped_is_seen_to_have_been() {
     assert!(late.len() >= 20, "{} messages waited", late.len());
     let unmarked = late.iter().filter(|row| !row.stalled).count();
     assert_eq!(unmarked, 0, "of {} late messages, so many are not marked", late.len());
+}
+
+/// What it wrote down is lost with it. Its messages say when they were due, and that is exact; when it was told to send is what the emulator saw.
+#[expect(clippy::disallowed_methods, reason = "it lets a process run for a while of the host's time")]
+fn what_a_killed_sender_sent_is_timed_by_what_its_messages_say() {
+    let text = SCENARIO.replace("LAWS", "delay = { constant = \"1ms\" }").replace("\"1s\"", "\"60s\"");
+    let scenario = load(&text, &NoFiles);
+    let killer = std::thread::spawn(|| {
+        let stations = loop {
+            let found = children();
+            if found.len() >= 2 {
+                break found;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        };
+        std::thread::sleep(std::time::Duration::from_millis(1_500));
+        // The first is the robot's.
+        kill(stations[0], Signal::SIGKILL).unwrap();
+    });
+    let run = engines::run(Engine::Live, &scenario);
+    let Some(run) = run else { return };
+    killer.join().unwrap();
+    assert!(run.meta.lost.as_ref().is_some_and(|lost| lost.contains("robot")), "{:?}", run.meta.lost);
+    let came: Vec<&FrameRow> =
+        run.rows.frames.iter().filter(|row| row.stream == StreamId(0) && row.accepted_at.is_some()).collect();
+    assert!(came.len() > 20, "{} came", came.len());
+    // A millisecond after its sender began, and then every 20 ms.
+    let due =
+        |row: &FrameRow| row.due_at.expect("it says so") - chronoseal_core::Duration::from_ms(20) * row.sequence as i64;
+    let first = due(came[0]);
+    assert!(first.since_zero() >= chronoseal_core::Duration::from_ms(1), "{first:?}");
+    for row in came {
+        let off = due(row) - first;
+        assert!(off.abs() < chronoseal_core::Duration::from_ns(2), "{off} of message {}", row.sequence);
+        let latency = row.latency().expect("it came");
+        assert!(latency > chronoseal_core::Duration::from_ms(1) && row.sent_at.is_some(), "{row:?}");
+    }
 }
 
 /// Processes of stations: children of any thread of this one.

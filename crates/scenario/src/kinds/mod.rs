@@ -165,6 +165,8 @@ pub struct Rules {
     pub has_addresses: bool,
     /// Bytes at the front of every payload that are the bench's own: stream and sequence number `[byte]`.
     pub payload_header_len: u32,
+    /// True if a payload can be another one in every message.
+    pub payload_changes: bool,
     /// True if a message announces trip and reset counters on it.
     pub announces_counters: bool,
     /// True if gateways pass frames of no stream between such segments, whole and by their identifiers.
@@ -197,6 +199,7 @@ impl Default for Rules {
             attempts_lie_within_run: true,
             has_addresses: false,
             payload_header_len: crate::limits::BENCH_HEADER_LEN,
+            payload_changes: false,
             announces_counters: false,
             bridges_frames: false,
             replays_traffic: false,

@@ -170,6 +170,7 @@ impl<'s> Context<'s> {
             1 => rules.first().map_or(BENCH_HEADER_LEN, |rules| rules.payload_header_len),
             _ => SEQUENCE_LEN,
         };
+        let changes = hops.len() == 1 && rules.iter().all(|rules| rules.payload_changes);
         let deadline_is_period = rules.first().is_some_and(|rules| rules.deadline_is_period);
         let deadline = match &deadlines.all {
             None if deadline_is_period => Some(period),
@@ -193,7 +194,7 @@ impl<'s> Context<'s> {
                 DeadlineKindSpec::Age => DeadlineKind::Age,
             },
             length: room,
-            payload: self.payload(i, spec, [payload_len, room, header_len], world),
+            payload: self.payload(i, spec, [payload_len, room, header_len], changes, world),
             protection: shield.end_to_end,
             hops: Vec::new(),
         };
@@ -355,9 +356,15 @@ impl<'s> Context<'s> {
         i: usize,
         spec: &StreamSpec,
         [payload_len, room, header_len]: [u32; 3],
+        changes: bool,
         world: &World<'_>,
     ) -> PayloadPlan {
-        let PayloadSpec::Recording(name) = &spec.payload else { return PayloadPlan::Synthetic };
+        let name = match &spec.payload {
+            PayloadSpec::Synthetic => return PayloadPlan::Synthetic,
+            PayloadSpec::Sequential => return self.changing_payload(i, spec, changes, PayloadPlan::Sequential),
+            PayloadSpec::Random => return self.changing_payload(i, spec, changes, PayloadPlan::Random),
+            PayloadSpec::Recording(name) => name,
+        };
         let names: Vec<&str> = self.spec.recordings.iter().map(|recording| recording.name.as_str()).collect();
         let path = at!["streams", i, "payload", "recording"];
         let Some(entry) = self.find(name, &names, path, "recording", "recordings") else {
@@ -385,6 +392,23 @@ impl<'s> Context<'s> {
             );
         }
         PayloadPlan::Recorded { recording: found as u16 }
+    }
+
+    /// A payload that is another one in every message, where stations make such.
+    fn changing_payload(&mut self, i: usize, spec: &StreamSpec, changes: bool, payload: PayloadPlan) -> PayloadPlan {
+        if !changes {
+            self.report(
+                Code::NotYet,
+                at!["streams", i, "payload"],
+                format!(
+                    "stream `{}` is not on a lossy link alone, and elsewhere every message carries the same bytes",
+                    shortened(&spec.name)
+                ),
+                "on a segment of kind `link` only",
+                "write `payload = \"synthetic\"`, or leave it out",
+            );
+        }
+        payload
     }
 
     /// Lets each kind look at all streams of a segment together.

@@ -146,10 +146,16 @@ pub enum DeadlineKindSpec {
 /// What is in a stream's frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PayloadSpec {
-    /// Bytes from the seed.
+    /// Bytes from the seed, in every message the same.
     #[default]
     #[serde(rename = "synthetic")]
     Synthetic,
+    /// On a lossy link: bytes that count up, from the number of the message on.
+    #[serde(rename = "sequential")]
+    Sequential,
+    /// On a lossy link: bytes from the seed, in every message others.
+    #[serde(rename = "random")]
+    Random,
     /// The latest sample of a recording.
     #[serde(rename = "recording")]
     Recording(String),

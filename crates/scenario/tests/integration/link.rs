@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, Rate};
 use chronoseal_media::link::{DelayLaw, Loss, Order};
-use chronoseal_plan::{Link, LinkTransport, Plan, ProgramPlan, SegmentId};
+use chronoseal_plan::{Link, LinkTransport, PayloadPlan, Plan, ProgramPlan, SegmentId};
 use chronoseal_scenario::{Code, FileError, Files, NoFiles, load};
 
 use super::support::{changed, plan, refused};
@@ -230,6 +230,22 @@ fn a_message_that_cannot_hold_its_number_is_refused() {
         assert!(problems.contains("write 8B at least") && problems.contains(length), "{problems}");
     }
     plan(&changed("least", WIFI, "length = \"9kB\"", "length = \"8B\""));
+}
+
+#[test]
+fn what_a_message_carries_may_change_on_a_link_and_nowhere_else() {
+    let written = |payload: &str| format!("length = \"9kB\"\npayload = \"{payload}\"");
+    let of =
+        |payload: &str| plan(&changed(payload, WIFI, "length = \"9kB\"", &written(payload))).streams[0].payload.clone();
+    assert!(matches!(of("random"), PayloadPlan::Random) && matches!(of("sequential"), PayloadPlan::Sequential));
+    assert!(matches!(of("synthetic"), PayloadPlan::Synthetic));
+    let ethernet =
+        "[segments.air.ethernet]\nrate = \"1Gbit/s\"\ncluster_cycle = \"25ms\"\nclass = { best_effort = {} }";
+    let wired = changed("wired", WIFI, "[segments.air.link]\nprofile = \"wifi\"", ethernet).replace("9kB", "90B");
+    let _ = plan(&wired);
+    let random = changed("random", &wired, "length = \"90B\"", "length = \"90B\"\npayload = \"random\"");
+    let problems = refused("random", "wifi.toml", &random, Code::NotYet).render();
+    assert!(problems.contains("payload = \"synthetic\"") && problems.contains("`laser`"), "{problems}");
 }
 
 /// What has another value in its place since it cannot be used says nothing of others: no figure is shown that nobody wrote.

@@ -1,11 +1,12 @@
 //! Rows of messages that went over connections, through a network of others, or that programs carried: the emulator saw no packet that
 //! stands for one, so they are made of what both ends wrote down.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use chronoseal_core::{AttackKind, DiscardReason, EventKind, NodeId, SimTime, StreamId};
 use chronoseal_results::{FrameRow, OnWayRow, Outcome, Stays};
 
+use super::due_by_itself;
 use crate::config::{AgentConfig, PortLink};
 use crate::connection::ConnectionEnd;
 use crate::connection::channel::Transport;
@@ -34,59 +35,87 @@ pub(super) fn rows(
     traffic: &dyn Traffic,
 ) -> (Vec<FrameRow>, Vec<OnWayRow>, Vec<String>) {
     let known = senders(agents, logs);
+    // What a sender wrote down that was lost is not known; only what came of it, by what it says of itself.
+    let lost: BTreeMap<StreamId, NodeId> = (agents.iter().zip(logs))
+        .filter(|(_, log)| log.is_none())
+        .flat_map(|(agent, _)| sent(agent).into_iter().map(|stream| (stream, agent.node)))
+        .collect();
+    let mut by_themselves: BTreeMap<(StreamId, u64), ConnectedSent> = BTreeMap::new();
     let mut came: BTreeMap<Key, Vec<(SimTime, EventKind)>> = BTreeMap::new();
     let mut last: BTreeMap<(StreamId, NodeId), u64> = BTreeMap::new();
     for (agent, log) in agents.iter().zip(logs) {
-        for (record, _) in log.iter().flat_map(|log| &log.connected_received) {
+        for (record, len) in log.iter().flat_map(|log| &log.connected_received) {
             let Some(event) = record.event() else { continue };
             came.entry((event.stream, event.sequence, agent.node)).or_default().push((record.at(), event.kind));
-            // One that nobody sent says nothing of those before it.
-            if known.contains_key(&(event.stream, event.sequence)) {
-                let highest = last.entry((event.stream, agent.node)).or_default();
-                *highest = event.sequence.max(*highest);
+            let due = |sender: &NodeId| due_by_itself(agents, [*sender, agent.node], record.at(), &event);
+            if let Some(due) = lost.get(&event.stream).and_then(due) {
+                let (stream, sequence) = (event.stream.0, event.sequence);
+                let said = ConnectedSent { at_ps: due.as_ps(), stream, sequence, len: *len, is_refused: false };
+                by_themselves.entry((event.stream, sequence)).or_insert(said);
+            } else if !known.contains_key(&(event.stream, event.sequence)) {
+                // One that nobody sent says nothing of those before it.
+                continue;
             }
+            let highest = last.entry((event.stream, agent.node)).or_default();
+            *highest = event.sequence.max(*highest);
         }
     }
     let receivers = receivers(agents);
     let (mut rows, mut on_way, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-    for (agent, log) in agents.iter().zip(logs) {
-        for sent in log.iter().flat_map(|log| &log.connected_sent) {
-            let stream = StreamId(sent.stream);
-            let Some(Receivers { nodes, are_datagrams, overtake }) = receivers.get(&stream) else { continue };
-            for at in nodes {
-                let mut row = open(agent.node, *at, sent);
-                let ends = came.remove(&(stream, sent.sequence, *at)).unwrap_or_default();
-                match ends.first() {
-                    _ if sent.is_refused => row.outcome = Outcome::Discarded(DiscardReason::QueueFull),
-                    None if *are_datagrams => row.outcome = Outcome::Missing,
-                    // One behind it was there: this one will not come.
-                    None if !overtake && last.get(&(stream, *at)).is_some_and(|last| *last > sent.sequence) => {
-                        row.outcome = Outcome::Missing;
-                    }
-                    None => on_way.push(OnWayRow {
-                        stream,
-                        sequence: Some(sent.sequence),
-                        sent_at: SimTime::from_ps(sent.at_ps),
-                    }),
-                    Some((when, kind)) => end(&mut row, *when, *kind, stalls),
-                }
-                rows.push(row);
-                // An application that had it twice.
-                rows.extend(ends.iter().skip(1).map(|(when, _)| {
-                    let mut copy = open(agent.node, *at, sent);
-                    end(&mut copy, *when, EventKind::Discarded(DiscardReason::CopyEliminated), stalls);
-                    copy
-                }));
+    let written = agents.iter().zip(logs).flat_map(|(agent, log)| {
+        let sent = log.iter().flat_map(|log| &log.connected_sent);
+        sent.map(|sent| (agent.node, sent, false))
+    });
+    let said = by_themselves.iter().filter_map(|((stream, _), sent)| Some((*lost.get(stream)?, sent, true)));
+    for (sender, sent, is_said) in written.chain(said) {
+        let stream = StreamId(sent.stream);
+        let Some(Receivers { nodes, are_datagrams, overtake }) = receivers.get(&stream) else { continue };
+        for at in nodes {
+            let mut row = open(sender, *at, sent);
+            if is_said {
+                // When it left nobody knows.
+                row.due_at = row.sent_at.take();
             }
+            let begun = row;
+            let ends = came.remove(&(stream, sent.sequence, *at)).unwrap_or_default();
+            match ends.first() {
+                _ if sent.is_refused => row.outcome = Outcome::Discarded(DiscardReason::QueueFull),
+                None if *are_datagrams => row.outcome = Outcome::Missing,
+                // One behind it was there: this one will not come.
+                None if !overtake && last.get(&(stream, *at)).is_some_and(|last| *last > sent.sequence) => {
+                    row.outcome = Outcome::Missing;
+                }
+                None => on_way.push(OnWayRow {
+                    stream,
+                    sequence: Some(sent.sequence),
+                    sent_at: SimTime::from_ps(sent.at_ps),
+                }),
+                Some((when, kind)) => end(&mut row, *when, *kind, stalls),
+            }
+            rows.push(row);
+            // An application that had it twice.
+            rows.extend(ends.iter().skip(1).map(|(when, _)| {
+                let mut copy = begun;
+                end(&mut copy, *when, EventKind::Discarded(DiscardReason::CopyEliminated), stalls);
+                copy
+            }));
         }
+    }
+    for (agent, log) in agents.iter().zip(logs) {
         let bad = log.as_ref().map_or(0, |log| log.bad_records);
         if bad > 0 {
             warnings.push(format!("the program of {} wrote {bad} bytes that are no record of its streams", agent.name));
         }
     }
-    // What a sender wrote down that was lost is not known.
-    let unknown: BTreeSet<StreamId> = agents.iter().zip(logs).filter(|(_, log)| log.is_none()).flat_map(sent).collect();
-    came.retain(|(stream, ..), _| !unknown.contains(stream));
+    warnings.extend(lost.iter().map(|(stream, sender)| {
+        let count = by_themselves.keys().filter(|(its, _)| its == stream).count();
+        let (name, what) = (name_of(agents, *sender), traffic.stream_name(*stream));
+        format!(
+            "{name} was lost with what it wrote down: of {what} only the {count} messages that came are known, by the number and time that they \
+             carry"
+        )
+    }));
+    came.retain(|(stream, ..), _| !lost.contains_key(stream));
     let mut strange: BTreeMap<(StreamId, NodeId), usize> = BTreeMap::new();
     for ((stream, sequence, at), ends) in &came {
         if let Some((sender, sent)) = known.get(&(*stream, *sequence)) {
@@ -142,7 +171,7 @@ fn end(row: &mut FrameRow, when: SimTime, kind: EventKind, stalls: &Stays) {
         _ => Outcome::Delivered,
     };
     row.accepted_at = Some(when).filter(|_| row.outcome == Outcome::Delivered);
-    row.stalled = row.sent_at.is_some_and(|from| stalls.overlap(from, when));
+    row.stalled = row.sent_at.or(row.due_at).is_some_and(|from| stalls.overlap(from, when));
 }
 
 /// Who gets the messages of each stream that only its ends know of.
@@ -172,7 +201,7 @@ fn receivers(agents: &[AgentConfig]) -> BTreeMap<StreamId, Receivers> {
 }
 
 /// The streams among them that an agent sends.
-fn sent((agent, _): (&AgentConfig, &Option<AgentLog>)) -> Vec<StreamId> {
+fn sent(agent: &AgentConfig) -> Vec<StreamId> {
     let mut streams: Vec<StreamId> = Vec::new();
     for link in &agent.ports {
         let (connections, datagrams) = ends(link);
@@ -295,10 +324,17 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lost_sender_sent_is_no_forgery() {
+    fn what_a_lost_sender_sent_is_known_by_what_came_of_it() {
         let (agent, _) = end(0, true, true, AgentLog::default());
-        let (receiver, log) = end(1, false, true, log(&[], &[(0, EventKind::Delivered)]));
-        let (rows, _, warnings) = rows(&[agent, receiver], &[None, log], &Stays::default(), &Nothing);
-        assert!(rows.is_empty() && warnings.is_empty(), "{rows:?} {warnings:?}");
+        let (receiver, log) = end(1, false, true, log(&[], &[(0, EventKind::Delivered), (2, EventKind::Delivered)]));
+        let mut log = log.expect("it has one");
+        // The second says that it was due 300 ps before it was accepted; the first is too short to say so.
+        let due = Event { value: 300, ..Event::of(EventKind::Delivered, StreamId(STREAM), 2) };
+        log.connected_received[1] = (EventRecord::new(SimTime::from_ps(1_000), &due), 100);
+        let (rows, on_way, warnings) = rows(&[agent, receiver], &[None, Some(log)], &Stays::default(), &Nothing);
+        let told: Vec<_> = rows.iter().map(|row| (row.sequence, row.sent_at, row.due_at, row.outcome)).collect();
+        assert_eq!(told, [(2, None, Some(SimTime::from_ps(700)), Outcome::Delivered)]);
+        assert_eq!((rows[0].sender, rows[0].attack, on_way.len()), (NodeId(0), None, 0));
+        assert!(warnings[0].contains("only the 1 messages that came are known"), "{warnings:?}");
     }
 }

@@ -11,7 +11,7 @@ mod rows;
 mod tests;
 mod ways;
 
-use chronoseal_core::{EventKind, SimTime, StreamId};
+use chronoseal_core::{Event, EventKind, LocalTime, NodeId, SimTime, StreamId};
 use chronoseal_media::medium::Attachment;
 use chronoseal_results::{OwedRow, RunRows, Stays};
 
@@ -49,6 +49,20 @@ pub(crate) struct Joined {
     pub(crate) rows: RunRows,
     pub(crate) counts: Vec<AgentCounts>,
     pub(crate) warnings: Vec<String>,
+}
+
+/// When a message was due that says so itself, as its receiver told when it accepted it; `None` for what says nothing.
+fn due_by_itself(
+    agents: &[AgentConfig],
+    [sender, receiver]: [NodeId; 2],
+    accepted_at: SimTime,
+    event: &Event,
+) -> Option<SimTime> {
+    let clock = |node| Some(agents.iter().find(|agent| agent.node == node)?.oscillator());
+    let says = event.kind == EventKind::Delivered && event.value != 0;
+    // The sender says it by its clock, and the receiver counts from there by its own.
+    let local = clock(receiver).filter(|_| says)?.local(accepted_at);
+    Some(clock(sender)?.sim(LocalTime::from_ps(local.as_ps().saturating_sub(event.value))))
 }
 
 /// Matches what was written down at both ends of each of `lines` and makes the rows.

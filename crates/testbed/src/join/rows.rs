@@ -8,7 +8,7 @@ use chronoseal_results::{CaptureRow, Direction, FrameRow, OnWayRow, Outcome, Sta
 use super::given_up::GivenUp;
 use super::messages::{Messages, is_copy};
 use super::ways::{Delivery, Ways};
-use super::{Carrier, Line};
+use super::{Carrier, Line, due_by_itself};
 use crate::config::AgentConfig;
 use crate::emulator::{Capture, EmulatorLog};
 use crate::log::{AgentLog, SentRecord};
@@ -63,11 +63,27 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// When the frame was handed over. Who is no agent of ours has sent it when we see it.
+    /// What an agent wrote down was lost with it.
+    fn is_lost(&self, node: NodeId) -> bool {
+        let all = self.agents.iter().zip(self.logs);
+        all.into_iter().any(|(agent, log)| agent.node == node && log.is_none())
+    }
+
+    /// When a message was due that says so itself, if what its sender wrote down was lost.
+    fn due_of(&self, serial: usize, row: &FrameRow, verdict: Option<(SimTime, Event)>) -> Option<SimTime> {
+        let (at, event) = verdict.filter(|_| self.is_message(serial) && self.is_lost(row.sender))?;
+        due_by_itself(self.agents, [row.sender, row.at], at, &event)
+    }
+
+    /// When the frame was handed over. Of who is no agent of ours, or was lost, when we saw it.
     pub(super) fn sent_at(&self, serial: usize) -> Option<SimTime> {
         match self.ways.sent_of[serial] {
             Some((_, sent)) => Some(SimTime::from_ps(sent.at_ps)),
-            None => (!self.is_agent(self.ways.from_of[serial])).then_some(self.emulated.arrivals[serial].read_at),
+            None => {
+                let from = self.ways.from_of[serial];
+                let is_seen = !self.is_agent(from) || self.is_lost(from);
+                is_seen.then_some(self.emulated.arrivals[serial].read_at)
+            }
         }
     }
 
@@ -180,6 +196,7 @@ impl<'a> Table<'a> {
             last = last.max(Some(SimTime::from_ps(received.at_ps)));
             let verdict = self.whole_verdict(serial, delivery);
             judge(&mut row, received.at_ps, verdict, &self.emulated.arrivals[serial].description);
+            row.due_at = self.due_of(serial, &row, verdict);
         }
         if row.outcome == Outcome::Unaccounted && self.given_up.thrown_away(&row).is_none() {
             let end = Some(delivery).filter(|delivery| self.is_message(serial) && delivery.received.is_none());
@@ -210,6 +227,7 @@ impl<'a> Table<'a> {
         let received = delivery.received.filter(|_| !self.is_attacker(delivery.to))?;
         let verdict = received.verdict.and_then(|record| Some((record.at(), record.event()?)));
         judge(&mut row, received.at_ps, verdict, &self.emulated.arrivals[first].description);
+        row.due_at = self.due_of(first, &row, verdict);
         Some(self.with_stall(row, delivery.written_at.max(Some(SimTime::from_ps(received.at_ps)))))
     }
 

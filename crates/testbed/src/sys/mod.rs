@@ -1,6 +1,7 @@
 //! What the kernel has to do for us. The only `unsafe` of the workspace is in this module.
 #![allow(unsafe_code, reason = "system calls without a safe wrapper; each block says why it is sound")]
 
+mod checksum;
 mod confirmed;
 mod contained;
 mod counter;
@@ -14,6 +15,7 @@ mod packet;
 mod schedule;
 mod veth;
 
+pub(crate) use checksum::leave_checksum_out;
 pub(crate) use confirmed::receive_confirmed;
 pub(crate) use contained::spawn_contained;
 pub(crate) use counter::{counter, hardware_clock};

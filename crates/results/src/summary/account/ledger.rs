@@ -215,7 +215,7 @@ impl Ledger {
             self.known[2].extend(sent.iter().map(|sent| sent.number));
         }
         if !self.is_told {
-            for row in rows.iter().filter(|row| row.sent_at.is_some()) {
+            for row in rows.iter().filter(|row| row.sent_at.or(row.due_at).is_some()) {
                 if !is_known(&self.known, row.sequence) {
                     self.known[2].insert(row.sequence);
                     sent.push(of_row(row));

@@ -51,6 +51,7 @@ impl SegmentKind for CanKind {
             attempts_lie_within_run: false,
             has_addresses: true,
             payload_header_len: SEQUENCE_LEN,
+            payload_changes: false,
             announces_counters: true,
             bridges_frames: true,
             replays_traffic: true,

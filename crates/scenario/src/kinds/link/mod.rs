@@ -86,6 +86,8 @@ impl SegmentKind for LinkKind {
             relays: true,
             replays_traffic: true,
             replays_one_flow: true,
+            payload_header_len: MESSAGE_HEADER_LEN,
+            payload_changes: true,
             ..Rules::default()
         }
     }
@@ -277,7 +279,11 @@ impl SegmentKind for LinkKind {
     fn complete(&self, plan: &mut Plan, segment: SegmentId, _: &Table<'_>, _: &mut Context<'_>) {
         let Some(view) = Link::of(plan, segment) else { return };
         let laws = &view.segment.laws;
-        let by_law = [(DiscardReason::LostOnLink, laws.loss.share()), (DiscardReason::Malformed, laws.corrupt)];
+        let by_law = [
+            (DiscardReason::LostOnLink, laws.loss.share()),
+            (DiscardReason::Malformed, laws.corrupt),
+            (DiscardReason::ChecksumMismatch, laws.corrupt),
+        ];
         let by_law = by_law.iter().filter(|(_, share)| *share > 0.0);
         let has_deadline =
             |stream: &StreamPlan| stream.receivers.iter().any(|node| stream.deadline_of(*node).is_some());
