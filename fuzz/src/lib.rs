@@ -233,6 +233,13 @@ pub fn import_arxml(data: &[u8]) {
 /// A user's capture, pcap or pcapng: refused, or a scenario that loads as it is.
 pub fn import_capture(data: &[u8]) {
     check_import(chronoseal_scenario::import::from_capture("fuzz.pcap", data));
+    match chronoseal_scenario::import::with_recordings("fuzz.pcap", data) {
+        Ok(imported) => {
+            let loaded = chronoseal_scenario::load("imported.toml", imported.text.as_bytes(), &[], &imported);
+            assert!(loaded.is_ok(), "an imported scenario loads beside its recordings");
+        }
+        Err(problems) => assert!(problems.count() > 0, "a refusal says why"),
+    }
 }
 
 fn check_import(imported: Result<String, Problems>) {
@@ -260,14 +267,25 @@ pub fn load_with_recording(recording: &[u8]) -> [Result<Plan, Problems>; 2] {
     })
 }
 
-/// A capture of datagrams that a station replays over a lossy link.
+/// A capture of datagrams that a station replays over a lossy link, or of frames on Ethernet.
 pub fn replayed_datagrams(data: &[u8]) {
-    if let Ok(plan) = load_replayed(data) {
+    for (outcome, least) in [(load_replayed(data), 8), (load_replayed_frames(data), 46)] {
+        let Ok(plan) = outcome else { continue };
         let recorded =
             plan.streams.first().and_then(|stream| stream.recorded()).expect("it is what the stream carries");
-        assert!(recorded.messages.iter().all(|(at, message)| *at < recorded.length && message.len() >= 8));
-        assert!(recorded.messages.is_sorted_by_key(|(at, _)| *at));
+        let messages = recorded.messages();
+        assert!(messages.iter().all(|(at, message)| *at < recorded.length() && message.len() >= least));
+        assert!(messages.is_sorted_by_key(|(at, _)| *at));
     }
+}
+
+/// As [`load_replayed`], of a switched Ethernet.
+///
+/// # Errors
+/// Why it cannot be replayed.
+pub fn load_replayed_frames(recording: &[u8]) -> Result<Plan, Problems> {
+    let text = REPLAYED.replace("[segments.air.link]", "[segments.network.ethernet]\nrate = \"100Mbit/s\"");
+    chronoseal_scenario::load("fuzz.toml", text.as_bytes(), &[], &One(recording))
 }
 
 /// Two stations on a link and a recording.

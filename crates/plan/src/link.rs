@@ -2,7 +2,8 @@
 
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_media::link::{DelayLaw, LastPacket, LinkLaws, Order};
-use chronoseal_nodes::udp_station::{self, RecordedMessages};
+use chronoseal_nodes::RecordedMessages;
+use chronoseal_nodes::udp_station;
 use chronoseal_wire::ethernet::{FRAME_LEN_MIN, HEADER_LEN};
 use chronoseal_wire::ipv4::{self, Cut};
 use chronoseal_wire::part_header::PartHeader;
@@ -182,7 +183,7 @@ impl<'p> Link<'p> {
             let datagram_len = udp::HEADER_LEN + len;
             self.segment.sending_time(Cut { datagram_len, fragment_len: datagram_len })
         };
-        recorded.messages.iter().fold(Duration::ZERO, |sum, (_, message)| sum + time(message.len()))
+        recorded.messages().iter().fold(Duration::ZERO, |sum, (_, message)| sum + time(message.len()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chronoseal_core::{Duration, NodeId, Ppm, StreamId};
-use chronoseal_nodes::udp_station::RecordedMessages;
+use chronoseal_nodes::RecordedMessages;
 
 use crate::{CollectPlan, Facet, ProtectionId, SegmentId};
 
@@ -69,6 +69,11 @@ impl StreamPlan {
             | PayloadPlan::Recorded { .. }
             | PayloadPlan::Collected(_) => None,
         }
+    }
+
+    /// What bounds its frames at their sender: none comes nearer to another than the first of these, each up to the second late.
+    pub fn bounding(&self) -> (Duration, Duration) {
+        self.recorded().map_or((self.period, Duration::ZERO), |recorded| (recorded.distance(), recorded.jitter()))
     }
 
     /// The stream whose messages it answers, if it is a relay's.

@@ -28,6 +28,8 @@ const CAN_MESSAGE2: u32 = 86;
 const CAN_FD_MESSAGE: u32 = 100;
 const CAN_FD_MESSAGE_64: u32 = 101;
 const CAN_FD_ERROR_64: u32 = 104;
+/// Frames and error frames of a channel of CAN XL, as Wireshark's `wiretap/blf.h` numbers them.
+const CAN_XL_CHANNEL: [u32; 2] = [139, 140];
 
 const HELP: &str = "the file is damaged; export the recording again";
 
@@ -145,6 +147,10 @@ fn objects(stream: &[u8], place: Place, to: &mut Collector) -> Result<usize, Pro
 fn take(head: &Head, object: &[u8], place: Place, to: &mut Collector) -> Result<(), Problem> {
     let kinds =
         [CAN_MESSAGE, CAN_MESSAGE2, CAN_FD_MESSAGE, CAN_FD_MESSAGE_64, CAN_ERROR, CAN_ERROR_EXT, CAN_FD_ERROR_64];
+    if CAN_XL_CHANNEL.contains(&head.kind) {
+        to.leave_out("frames of CAN XL channels, which are not read", place);
+        return Ok(());
+    }
     if !kinds.contains(&head.kind) {
         to.leave_out("objects that are no CAN frame", place);
         return Ok(());

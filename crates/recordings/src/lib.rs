@@ -54,7 +54,7 @@ pub use dbc::{
 pub use error::{Place, Problem, ReadError};
 pub use format::Format;
 pub use gzip::{GzipError, UNPACKED_LEN_MAX, is_gzip, unpacked, unpacked_within};
-pub use pcap::{NOT_CAN, is_can_capture, write_pcap};
+pub use pcap::{NOT_CAN, is_can_capture, write_capture, write_pcap};
 pub use recording::{RecordedError, RecordedFrame, Recording, Warning};
 pub use statistics::{IdentifierStatistics, LoadError, LoadSample, WINDOWS_MAX, bus_load, identifiers};
 

@@ -230,7 +230,7 @@ impl<'a> Network<'a> {
             let distance = distance(&self.jobs, stream);
             for hop in &stream.hops {
                 let before = match hop.previous {
-                    None => Ok(Span::DUE),
+                    None => Ok(Span::DUE.later(Duration::ZERO, stream.bounding().1)),
                     Some(index) => {
                         let before = stream.hops.get(usize::from(index)).ok_or(Why::NotReached);
                         before.and_then(|before| {

@@ -45,7 +45,7 @@ impl SegmentBounds for LinkBounds {
                     LinkTransport::Tcp | LinkTransport::Tls | LinkTransport::Quic => hop.to.len() as i64,
                 };
                 match stream.recorded() {
-                    Some(recorded) => share.add(view.time_of_recorded(recorded), recorded.length),
+                    Some(recorded) => share.add(view.time_of_recorded(recorded), recorded.length()),
                     None => share.add(view.sending_time(facet) * copies, distance(view, stream)),
                 }
             }

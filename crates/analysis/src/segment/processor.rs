@@ -340,6 +340,6 @@ pub(super) fn distance(jobs: &Jobs<'_>, stream: &StreamPlan) -> Duration {
     match stream.application {
         Some(application) => true_period(application.step(), clock),
         None if begins_in_slots => stream.period,
-        None => true_period(stream.period, clock),
+        None => true_period(stream.bounding().0, clock),
     }
 }

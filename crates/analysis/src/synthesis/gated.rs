@@ -144,6 +144,12 @@ fn of_view(view: Ethernet<'_>, class: u8, written: Written) -> Result<GatedNetwo
         };
         let at = |end: PortEnd| class_at(segment.ports.of(end), priority);
         if at(PortEnd::Station(stream.hop.from)) == class {
+            if stream.stream.recorded().is_some() {
+                return Err(refuse(
+                    format!("the recording `{}` is in traffic class {class}, and has no period", stream.stream.name),
+                    "leave it out, or name another class with --class",
+                ));
+            }
             let taken = taken(view, class, &stream, &gated.network, written)?;
             gated.streams.push(taken);
         }

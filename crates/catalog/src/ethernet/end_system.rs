@@ -152,6 +152,9 @@ fn talker(view: Ethernet<'_>, schedule: &ScheduleTable, target: &EthernetStream<
         }
         StreamClass::BestEffort { priority } if stream.collected().is_some() => TalkerTiming::Collected { priority },
         StreamClass::BestEffort { priority } if target.hop.previous.is_some() => TalkerTiming::Relayed { priority },
+        StreamClass::BestEffort { priority } if let Some(recorded) = stream.recorded() => {
+            TalkerTiming::Recorded { priority, phase: stream.offset.unwrap_or_default(), recorded: recorded.clone() }
+        }
         StreamClass::BestEffort { priority } => {
             TalkerTiming::Periodic { priority, phase: stream.offset.unwrap_or_default(), pace: pace(plan, stream) }
         }

@@ -20,7 +20,14 @@ fn from(options: &ScenarioFrom, printer: &Printer) -> Result<Status, Trouble> {
     for file in &options.files {
         files.push((file.display().to_string(), files::read(file)?));
     }
+    // What no stream describes becomes a recording, if there is a folder for it.
+    let beside = options.out.as_deref().filter(|path| *path != Path::new("-"));
+    let mut recordings = Vec::new();
     let text = match (&files[..], &options.routes) {
+        ([(name, bytes)], None) if beside.is_some() => import::with_recordings(name, bytes).map(|imported| {
+            recordings = imported.recordings;
+            imported.text
+        }),
         ([(name, bytes)], None) => import::from_any(name, bytes),
         (_, None) => {
             return Err(Trouble(format!(
@@ -41,7 +48,14 @@ fn from(options: &ScenarioFrom, printer: &Printer) -> Result<Status, Trouble> {
     }
     match options.out.as_deref() {
         None => printer.data(&text),
-        Some(path) => written(path, &text, printer)?,
+        Some(path) => {
+            for (name, bytes) in recordings {
+                let file = path.with_file_name(name);
+                files::write_bytes(&file, &bytes)?;
+                printer.hint(&format!("recording: {}", file.display()));
+            }
+            written(path, &text, printer)?;
+        }
     }
     Ok(Status::Held)
 }

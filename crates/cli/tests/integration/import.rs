@@ -58,6 +58,62 @@ fn databases_and_routes_become_a_network_that_is_accepted_and_runs() {
     bench.say(&with_routes).assert_refused(&["import::csv", "routes.csv:2:", "did you mean `rear`?"]);
 }
 
+/// An even stream of a hundred frames a second, and beside it 400 frames of all lengths, most of them within some milliseconds.
+fn uneven() -> (Vec<u8>, Vec<(u64, u32)>) {
+    let ms = 1_000_000;
+    let [even, uneven] =
+        [[2u8, 1], [1, 2]].map(|[to, from]| [2, 0, 0, 0, 0, to, 2, 0, 0, 0, 0, from, 0x88, 0xb4 + from]);
+    let mut odd: Vec<(u64, u32)> =
+        (0..397).map(|i| (500 * ms + i * i * 131 % (25 * ms), 60 + (i * 37 % 1_455) as u32)).collect();
+    odd.extend([(20 * ms, 1_514), (960 * ms, 60), (981 * ms, 777)]);
+    odd.sort_unstable();
+    let mut packets: Vec<(u64, u32, &[u8])> = (0..100).map(|i| (i * 10 * ms, 100, &even[..])).collect();
+    packets.extend(odd.iter().map(|(at, len)| (*at, *len, &uneven[..])));
+    packets.sort_unstable();
+    (chronoseal_recordings::write_capture(1, packets), odd)
+}
+
+#[test]
+fn what_no_burst_describes_is_sent_again_frame_for_frame() {
+    let bench = Bench::new();
+    let (capture, odd) = uneven();
+    bench.write("seen.pcap", capture);
+    let said = bench.say(&["scenario", "from", "seen.pcap", "--out", "mine.toml"]);
+    said.assert_code(0).assert_says(&["recording: seen-station-2-88b6.pcap"]);
+    let text = std::fs::read_to_string(bench.path("mine.toml")).unwrap();
+    // Nothing is written beside standard output, and then a warning says what is left out.
+    let printed = bench.say(&["scenario", "from", "seen.pcap"]).assert_code(0).out.clone();
+    assert!(!printed.contains("[[recordings]]") && printed.contains("# Warning: "), "{printed}");
+
+    let check = bench.say(&["check", "mine.toml", "--format", "json"]);
+    let check = check.assert_code(3).json();
+    let ends = check["judged"].as_array().unwrap();
+    let of = |kind: &str| ends.iter().find(|end| end["kind"] == kind).unwrap_or_else(|| panic!("{check:#}"));
+    assert!(of("recording")["word"] == "not-checked" && of("recording")["bound_ns"].is_null(), "{check:#}");
+    let bound = of("stream")["bound_ns"].as_f64().unwrap();
+    assert_eq!(of("stream")["word"], "held");
+
+    let exact = text.replace("name = \"station-2\"", "name = \"station-2\"\nclock = \"ideal\"");
+    bench.write("exact.toml", exact);
+    let run = ["run", "exact.toml", "--capture", "--out", "run", "--set", "duration=990ms", "--format", "json"];
+    let run = bench.say(&run).assert_code(0).json();
+    let streams = run["summary"]["streams"].as_array().unwrap();
+    let sent = |name: &str| streams.iter().find(|stream| stream["name"] == name).unwrap();
+    assert_eq!((&sent("station-2-88b6")["sent"], &sent("station-2-88b6")["delivered"]), (&400.into(), &400.into()));
+    let worst = sent("station-1-88b5")["end_to_end"]["all"]["max_ns"].as_f64().unwrap();
+    assert!(worst <= bound, "{worst} ns simulated, bounded by {bound}");
+    // From the wire of the sender: as long as they were seen, and not sooner.
+    let capture = std::fs::read(bench.path("run/capture.pcapng")).unwrap();
+    let mut lens = Vec::new();
+    for item in chronoseal_recordings::CaptureReader::new(&capture).unwrap().map(Result::unwrap) {
+        let chronoseal_recordings::CaptureItem::Packet(packet) = item else { continue };
+        if !packet.is_outbound && packet.data[14..16] == [0, 1] {
+            lens.push(packet.original_len);
+        }
+    }
+    assert_eq!(lens, odd.iter().map(|(_, len)| *len).collect::<Vec<_>>());
+}
+
 #[test]
 fn damaged_tables_and_captures_are_refused() {
     let bench = Bench::new();

@@ -1,10 +1,13 @@
 //! What an end system is built from.
 
+use std::sync::Arc;
+
 use chronoseal_core::{Duration, NodeId, Priority, StreamId};
 use chronoseal_media::recovery::RecoveryConfig;
 use chronoseal_wire::ethernet::VlanTag;
 
 use super::datagram::DatagramConfig;
+use crate::RecordedMessages;
 use crate::clock::ClusterConfig;
 use crate::container::ContainerConfig;
 use crate::gateway::HandOver;
@@ -119,6 +122,15 @@ pub enum TalkerTiming {
         phase: Duration,
         /// Distance of two frames.
         pace: PaceConfig,
+    },
+    /// As a recording has them, by the station's own oscillator: each message is a frame behind its headers, without protection.
+    Recorded {
+        /// Egress queue 0..=7.
+        priority: u8,
+        /// The recording begins.
+        phase: Duration,
+        /// What is sent; none is longer than [`TalkerConfig::frame_len`] has room for, or shorter than a test-bed header.
+        recorded: Arc<RecordedMessages>,
     },
     /// When they come from another segment of this station's node.
     Relayed {

@@ -260,12 +260,13 @@ impl EndSystem {
         }
         self.periodic = self
             .talkers
-            .iter()
+            .iter_mut()
             .enumerate()
             .filter_map(|(index, talker)| match talker.config.timing {
                 TalkerTiming::Periodic { phase, .. }
+                | TalkerTiming::Recorded { phase, .. }
                 | TalkerTiming::Slots { application: Some(Application { phase, .. }), .. } => {
-                    Some((now + phase, index))
+                    Some((now + phase + talker.pace.restart(), index))
                 }
                 TalkerTiming::Slots { .. } | TalkerTiming::Relayed { .. } | TalkerTiming::Collected { .. } => None,
             })
@@ -451,7 +452,10 @@ fn actions<'a>(
     let sends = talkers.iter().enumerate().flat_map(move |(talker, entry)| {
         let slots: &[SendSlot] = match &entry.config.timing {
             TalkerTiming::Slots { slots, .. } => slots,
-            TalkerTiming::Periodic { .. } | TalkerTiming::Relayed { .. } | TalkerTiming::Collected { .. } => &[],
+            TalkerTiming::Periodic { .. }
+            | TalkerTiming::Recorded { .. }
+            | TalkerTiming::Relayed { .. }
+            | TalkerTiming::Collected { .. } => &[],
         };
         slots
             .iter()

@@ -75,9 +75,10 @@ impl Talker {
         config.protection.check_on_ethernet()?;
         let ct_id = match config.timing {
             TalkerTiming::Slots { ct_id, .. } => Some(ct_id),
-            TalkerTiming::Periodic { .. } | TalkerTiming::Relayed { .. } | TalkerTiming::Collected { .. } => {
-                config.virtual_link.map(|link| link.ct_id)
-            }
+            TalkerTiming::Periodic { .. }
+            | TalkerTiming::Recorded { .. }
+            | TalkerTiming::Relayed { .. }
+            | TalkerTiming::Collected { .. } => config.virtual_link.map(|link| link.ct_id),
         };
         let destination = match ct_id {
             Some(ct_id) => virtual_link::critical_traffic_address(ct_marker, ct_id),
@@ -119,14 +120,15 @@ impl Talker {
         }
         let fill_len = config.fill.len().min(config.frame_len.saturating_sub(headers_len));
         template[headers_len..headers_len + fill_len].copy_from_slice(&config.fill[..fill_len]);
-        let pace = match config.timing {
-            TalkerTiming::Periodic { pace, .. } => pace,
-            TalkerTiming::Slots { application: Some(application), .. } => PaceConfig::Period(application.step),
+        let paced = |pace| Pace::new(pace, config.stream.0);
+        let pace = match &config.timing {
+            TalkerTiming::Periodic { pace, .. } => paced(*pace),
+            TalkerTiming::Recorded { recorded, .. } => Pace::Recorded(recorded.clone(), 0),
+            TalkerTiming::Slots { application: Some(application), .. } => paced(PaceConfig::Period(application.step)),
             TalkerTiming::Slots { application: None, .. }
             | TalkerTiming::Relayed { .. }
-            | TalkerTiming::Collected { .. } => PaceConfig::Period(Duration::ZERO),
+            | TalkerTiming::Collected { .. } => paced(PaceConfig::Period(Duration::ZERO)),
         };
-        let pace = Pace::new(pace, config.stream.0);
         let priority = priority(&config);
         let fragmenter = config.datagram.map(|datagram| {
             let has_r_tag = config.has_r_tag && config.tag.is_some();
@@ -209,6 +211,9 @@ impl Talker {
         let header = TestBedHeader { stream: self.config.stream, sequence: sequence as u32 };
         let number = self.made;
         self.made += 1;
+        if let Some(content) = self.pace.content() {
+            return self.write_recorded(frame, (content, header), real_bytes);
+        }
         if !real_bytes {
             match (frame.first_chunk_mut::<PLAIN_HEADERS_LEN>(), self.template.first_chunk()) {
                 // A length that is known here is copied without a call.
@@ -251,6 +256,18 @@ impl Talker {
             false => self.secured_len,
         };
         self.write_number(&mut frame[..len]);
+        len
+    }
+
+    /// Writes a frame with what was recorded, its number over what that begins with, and returns its length.
+    #[inline(never)]
+    fn write_recorded(&self, frame: &mut [u8], (content, header): (&[u8], TestBedHeader), real_bytes: bool) -> usize {
+        let len = self.header_len + content.len();
+        frame[..self.header_len].copy_from_slice(&self.template[..self.header_len]);
+        if real_bytes {
+            frame[self.header_len..len].copy_from_slice(content);
+        }
+        header.emit(&mut frame[self.header_len..]);
         len
     }
 
@@ -332,6 +349,7 @@ fn priority(config: &TalkerConfig) -> Priority {
     match config.timing {
         TalkerTiming::Slots { .. } => Priority::TIME_TRIGGERED,
         TalkerTiming::Periodic { priority, .. }
+        | TalkerTiming::Recorded { priority, .. }
         | TalkerTiming::Relayed { priority }
         | TalkerTiming::Collected { priority } => Priority(priority.min(7)),
     }

@@ -30,7 +30,7 @@ use chronoseal_wire::{udp, virtual_link};
 pub use self::collect::{NUMBERS_TOLD_APART, unfinished_max};
 use self::listen::{Accepted, Listener, Taken, Whole};
 use self::talk::Talker;
-pub use self::trigger::{RecordedMessages, Trigger};
+pub use self::trigger::Trigger;
 use crate::protection::{Protection, ProtectionError};
 use crate::signal::RecordedSignal;
 

@@ -5,16 +5,8 @@ use std::sync::Arc;
 
 use chronoseal_core::{Duration, LocalTime, StreamId};
 
+use crate::RecordedMessages;
 use crate::pace::{Pace, PaceConfig};
-
-/// Messages of a recording.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RecordedMessages {
-    /// Times from the start of the recording, rising, and what is sent then; at least one. A stream puts its number over what each begins with.
-    pub messages: Vec<(Duration, Vec<u8>)>,
-    /// It starts again after this.
-    pub length: Duration,
-}
 
 /// What makes a station send the messages of a stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,16 +51,6 @@ pub(super) struct Loop {
     next: u64,
     /// When the next one may be sent at the earliest, while the one before is not answered.
     awaited: Option<LocalTime>,
-}
-
-impl RecordedMessages {
-    /// A message by its number, from the start of the first round.
-    fn message(&self, number: u64) -> Option<(Duration, &[u8])> {
-        let count = self.messages.len() as u64;
-        let (round, place) = (number.checked_div(count)?, number % count);
-        let (at, content) = self.messages.get(place as usize)?;
-        Some((self.length * round as i64 + *at, content))
-    }
 }
 
 impl Turn {
@@ -178,7 +160,7 @@ mod tests {
     fn a_recording_keeps_its_times_and_begins_again() {
         let ms = Duration::from_ms;
         let messages = vec![(ms(0), vec![1]), (ms(3), vec![2, 2])];
-        let mut turn = Turn::new(Trigger::Recorded(Arc::new(RecordedMessages { messages, length: ms(10) })), ASKED);
+        let mut turn = Turn::new(Trigger::Recorded(Arc::new(RecordedMessages::new(messages, ms(10)))), ASKED);
         turn.start(at(5));
         let dues: Vec<_> = (0..4).map(|_| turn.step(at(0))).collect();
         assert_eq!(dues, [Some((at(5), 0)), Some((at(8), 1)), Some((at(15), 2)), Some((at(18), 3))]);

@@ -4,6 +4,7 @@ mod attackers;
 mod can_station;
 mod end_system;
 mod gateway;
+mod recorded;
 mod replicated;
 mod time_aware;
 mod virtual_links;

@@ -129,21 +129,27 @@ impl<'p> Ethernet<'p> {
         stream.datagram.map_or_else(|| u64::from(self.secured_len(stream)), |datagram| datagram.total()) + between
     }
 
-    /// The shortest frame of a stream, the last one of a message that has several `[byte]`.
+    /// The shortest frame of a stream, the last one of a message that has several, or that of a recording `[byte]`.
     pub fn shortest_len(self, stream: &EthernetStream<'_>) -> u32 {
         let longest = self.secured_len(stream);
+        if let Some(recorded) = stream.stream.recorded() {
+            return longest - (recorded.longest() - recorded.shortest()) as u32;
+        }
         stream.datagram.map_or(longest, |datagram| datagram.last().min(longest))
     }
 
     /// The bucket to which asynchronous shapers hold a stream: as it was written, or its longest message and one such message in
-    /// each period, with 200 ppm more: the clocks of two stations of IEEE 802.3 differ by no more.
+    /// each period, with 200 ppm more: the clocks of two stations of IEEE 802.3 differ by no more. Of a recording, what bounds it.
     pub fn committed_of(self, stream: &EthernetStream<'_>) -> Committed {
         stream.committed.unwrap_or_else(|| {
-            let burst = self.message_len(stream) + self.segment.counted_bytes();
+            let one = self.message_len(stream) + self.segment.counted_bytes();
             // 8 bits, 10^12 ps, and 200 ppm more.
-            let bits = u128::from(burst) * 8_001_600_000_000;
-            let period = u128::try_from(stream.stream.period.as_ps().max(1)).unwrap_or(1);
-            Committed { rate: Rate(u64::try_from(bits.div_ceil(period)).unwrap_or(u64::MAX)), burst }
+            let bits = u128::from(one) * 8_001_600_000_000;
+            let (distance, jitter) = stream.stream.bounding();
+            let [period, jitter] = [distance.max(Duration::from_ps(1)), jitter].map(|time| time.as_ps().unsigned_abs());
+            let late = (u128::from(one) * u128::from(jitter)).div_ceil(u128::from(period));
+            let burst = one.saturating_add(u64::try_from(late).unwrap_or(u64::MAX));
+            Committed { rate: Rate(u64::try_from(bits.div_ceil(u128::from(period))).unwrap_or(u64::MAX)), burst }
         })
     }
 

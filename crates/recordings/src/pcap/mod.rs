@@ -8,7 +8,7 @@ mod write;
 
 pub(crate) use read::read;
 pub use read::{NOT_CAN, is_can_capture};
-pub use write::write as write_pcap;
+pub use write::{write as write_pcap, write_capture};
 
 /// `CAN_ERR_FLAG` in the identifier word.
 const ERROR_FLAG: u32 = 0x2000_0000;

@@ -1,4 +1,4 @@
-//! A recording as a capture.
+//! A recording as a capture, and packets of any link.
 
 use chronoseal_wire::can::layout;
 
@@ -14,10 +14,7 @@ const MAGIC_NS: u32 = 0xa1b2_3c4d;
 ///
 /// Frames after 2106 wrap around: the format has 32 bits for seconds.
 pub fn write(recording: &Recording) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(24 + recording.frames.len() * 32);
-    for word in [MAGIC_NS, 4 << 16 | 2, 0, 0, layout::FD_LEN as u32, LINKTYPE_CAN_SOCKETCAN] {
-        bytes.extend(word.to_le_bytes());
-    }
+    let mut bytes = begin(LINKTYPE_CAN_SOCKETCAN, layout::FD_LEN as u32, recording.frames.len() * 32);
     let mut errors = recording.errors.iter().peekable();
     for recorded in &recording.frames {
         while let Some(error) = errors.next_if(|error| error.at_ns < recorded.at_ns) {
@@ -33,10 +30,32 @@ pub fn write(recording: &Recording) -> Vec<u8> {
     bytes
 }
 
+/// Packets as a pcap of a link type: when since 1970 `[ns]`, how long on the wire `[byte]`, and what is there of each.
+///
+/// Packets after 2106 wrap around: the format has 32 bits for seconds.
+pub fn write_capture<'a>(link_type: u32, packets: impl IntoIterator<Item = (u64, u32, &'a [u8])>) -> Vec<u8> {
+    let mut bytes = begin(link_type, 0x4_0000, 0);
+    for (at_ns, len, data) in packets {
+        captured(&mut bytes, at_ns, len, data);
+    }
+    bytes
+}
+
+/// The header of a file whose packets have at most `snap_len` bytes each.
+fn begin(link_type: u32, snap_len: u32, room: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(24 + room);
+    for word in [MAGIC_NS, 4 << 16 | 2, 0, 0, snap_len, link_type] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes
+}
+
 fn packet(bytes: &mut Vec<u8>, start_ns: u64, at_ns: u64, data: &[u8]) {
-    let time_ns = start_ns.saturating_add(at_ns);
-    let len = data.len() as u32;
-    for word in [(time_ns / 1_000_000_000) as u32, (time_ns % 1_000_000_000) as u32, len, len] {
+    captured(bytes, start_ns.saturating_add(at_ns), data.len() as u32, data);
+}
+
+fn captured(bytes: &mut Vec<u8>, time_ns: u64, len: u32, data: &[u8]) {
+    for word in [(time_ns / 1_000_000_000) as u32, (time_ns % 1_000_000_000) as u32, data.len() as u32, len] {
         bytes.extend(word.to_le_bytes());
     }
     bytes.extend(data);

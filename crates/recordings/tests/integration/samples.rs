@@ -133,6 +133,13 @@ fn an_object_shorter_than_it_says_is_read_and_a_bad_one_costs_itself() {
     let [warning] = &recording.warnings[..] else { panic!("{:?}", recording.warnings) };
     let warning = warning.to_string();
     assert!(warning.contains("1 entries are damaged") && warning.contains("0x44444444"), "{warning}");
+    // Frames and error frames of channels of CAN XL are named; an object of another kind is not.
+    let kinds = [139u32, 140, 115]
+        .map(|kind| [&b"LOBJ"[..], &[32, 0, 1, 0, 32, 0, 0, 0], &kind.to_le_bytes(), &[0; 16]].concat());
+    let others = good([&bytes[..144 + 22 * 120], &kinds.concat()].concat());
+    let said: Vec<String> = others.warnings.iter().map(ToString::to_string).collect();
+    assert!(others.frames.len() == 22 && said.len() == 2, "{said:?}");
+    assert!(said[0].contains('2') && said[0].contains("frames of CAN XL channels, which are not read"), "{said:?}");
     let alone = [&bytes[..144], &object(0x4444_4444)].concat();
     assert!(refused(&alone).to_string().contains("an identifier of 11 or 29 bits"));
 }

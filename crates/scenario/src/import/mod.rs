@@ -15,13 +15,48 @@ use chronoseal_core::Duration;
 use chronoseal_recordings::content::NotRead;
 
 use crate::limits::{CLUSTER_CYCLE_MAX, HEADER_LEN, PERIOD_MIN, SLOTS_MAX};
-use crate::load::{NoFiles, load};
+use crate::load::{FileError, Files, NoFiles, load};
 use crate::problem::{Code, Problem, Problems};
 
 pub use arxml::from_description;
 pub use can::{Database, from_database, from_databases, from_recording};
 pub use capture::from_capture;
 pub use table::from_csv;
+
+/// What is made of a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Imported {
+    /// The scenario.
+    pub text: String,
+    /// Names and bytes of the recordings that have to lie beside it.
+    pub recordings: Vec<(String, Vec<u8>)>,
+}
+
+impl Files for Imported {
+    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
+        let known = self.recordings.iter().find(|(name, _)| name == path);
+        known.map(|(_, bytes)| bytes.clone()).ok_or(FileError::Unknown)
+    }
+}
+
+/// [`from_any`], with recordings of what no stream describes.
+///
+/// # Errors
+/// As of [`from_any`].
+pub fn with_recordings(source_name: &str, bytes: &[u8]) -> Result<Imported, Problems> {
+    let bytes = &*unpacked(source_name, bytes)?;
+    if is_ethernet_capture(bytes) {
+        return capture::imported(source_name, bytes, true);
+    }
+    Ok(Imported { text: from_any(source_name, bytes)?, recordings: Vec::new() })
+}
+
+/// True for a capture that has no CAN frames.
+fn is_ethernet_capture(bytes: &[u8]) -> bool {
+    use chronoseal_recordings::Format;
+    matches!(Format::detect(bytes), Some(Format::Pcap | Format::Pcapng))
+        && !chronoseal_recordings::is_can_capture(bytes)
+}
 
 /// A scenario from whatever the bytes are, packed with gzip or not: a recording of a CAN bus, its database, an
 /// AUTOSAR system description, a capture of Ethernet, or a table of streams. What they are is told from their content alone.
@@ -32,9 +67,7 @@ pub fn from_any(source_name: &str, bytes: &[u8]) -> Result<String, Problems> {
     use chronoseal_recordings::{Format, content};
     let bytes = &*unpacked(source_name, bytes)?;
     match Format::detect(bytes) {
-        Some(Format::Pcap | Format::Pcapng) if !chronoseal_recordings::is_can_capture(bytes) => {
-            from_capture(source_name, bytes)
-        }
+        Some(_) if is_ethernet_capture(bytes) => from_capture(source_name, bytes),
         Some(_) => from_recording(source_name, bytes),
         None if chronoseal_recordings::arxml::is_arxml(bytes) => from_description(source_name, bytes),
         None if chronoseal_recordings::is_database(bytes) => from_database(source_name, bytes),

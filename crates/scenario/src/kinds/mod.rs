@@ -102,7 +102,7 @@ pub trait SegmentKind: Sync {
         &[]
     }
 
-    /// Recorded traffic that is replayed on a segment, if [`Rules::replays_traffic`].
+    /// Recorded traffic that is replayed on a segment, if [`Rules::replays`].
     fn resolve_traffic(&self, request: &TrafficRequest<'_>, context: &mut Context<'_>) -> Option<TrafficParts> {
         let _ = (request, context);
         None
@@ -171,10 +171,8 @@ pub struct Rules {
     pub announces_counters: bool,
     /// True if gateways pass frames of no stream between such segments, whole and by their identifiers.
     pub bridges_frames: bool,
-    /// True if recorded traffic can be replayed on it.
-    pub replays_traffic: bool,
-    /// True if recorded traffic is that of one sender there, to receivers that a scenario names; else it is that of all of a segment.
-    pub replays_one_flow: bool,
+    /// What recorded traffic is there, if any can be replayed on it.
+    pub replays: Option<Replay>,
     /// True if a node on it can answer the messages of a stream with another one.
     pub relays: bool,
     /// True if it can be simulated without the bytes of its frames.
@@ -187,6 +185,17 @@ pub struct Rules {
     pub has_stations: bool,
     /// True if gateways can put PDUs of several streams into one frame on it.
     pub collects: bool,
+}
+
+/// What recorded traffic is on a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Replay {
+    /// All of a segment, which all that are on it receive.
+    Segment,
+    /// What one node sends to receivers that a scenario names.
+    Sender,
+    /// As [`Self::Sender`]; a recording may hold several flows, of which one is chosen.
+    Flow,
 }
 
 impl Default for Rules {
@@ -202,8 +211,7 @@ impl Default for Rules {
             payload_changes: false,
             announces_counters: false,
             bridges_frames: false,
-            replays_traffic: false,
-            replays_one_flow: false,
+            replays: None,
             relays: false,
             has_timing_fidelity: true,
             has_host_interfaces: false,
@@ -308,9 +316,12 @@ pub struct ThreatParts {
     pub facet: Option<Facet>,
 }
 
-/// After how long a recording of so many frames begins anew: behind the last one comes the usual gap. `None` if they say nothing of
-/// how often they come.
-pub(crate) fn replay_length(last: Option<Duration>, count: usize) -> Option<Duration> {
+/// After how long a recording of so many frames begins anew: behind the last one comes the usual gap, unless the scenario says so.
+/// `None` if nothing says how often they come.
+pub(crate) fn replay_length(last: Option<Duration>, count: usize, every: Option<Duration>) -> Option<Duration> {
+    if every.is_some() {
+        return every.zip(last).map(|(every, last)| every.max(last + Duration::from_ps(1)));
+    }
     let gaps = i64::try_from(count).ok()?.checked_sub(1).filter(|gaps| *gaps > 0)?;
     last.map(|last| last + last / gaps).filter(|length| *length >= REPLAY_MIN)
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use chronoseal_core::{Duration, StreamId};
+use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_frameauth::DataId;
 use chronoseal_nodes::{Protection, ProtectionError};
 use chronoseal_plan::{
@@ -259,6 +259,12 @@ pub struct TrafficRequest<'a> {
     pub flow_at: Place<'a>,
     /// When it begins.
     pub start: Duration,
+    /// It starts again after this; `None`: as long as it is, and the usual gap.
+    pub every: Option<Duration>,
+    /// Who plays it.
+    pub sender: NodeId,
+    /// Who receives it, or takes note of it.
+    pub receivers: &'a [NodeId],
 }
 
 /// The message that announces trip and reset counters.

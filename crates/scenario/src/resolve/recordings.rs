@@ -35,6 +35,7 @@ impl Context<'_> {
             ("segment", spec.segment.is_some()),
             ("from", spec.from.is_some()),
             ("to", spec.to.is_some()),
+            ("every", spec.every.is_some()),
             ("start", spec.start.is_some()),
         ];
         for (key, _) in of_traffic.into_iter().filter(|(_, is_written)| *is_written && spec.traffic.is_none()) {
@@ -118,12 +119,16 @@ impl Context<'_> {
                 Some((_, bytes)) => return Some((bytes.to_vec(), format!("built-in {name}"), "builtin")),
                 None => {
                     let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+                    let help = match names[..] {
+                        [] => format!("none is there for this kind of segment: write {example}"),
+                        _ => suggest(name, &names, "built-in recordings"),
+                    };
                     self.report(
                         Code::UnknownName,
                         at!["recordings", i, kind, "builtin"],
                         format!("there is no built-in recording `{name}`"),
                         "no such recording",
-                        suggest(name, &names, "built-in recordings"),
+                        help,
                     );
                     return None;
                 }

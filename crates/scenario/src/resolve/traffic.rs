@@ -3,7 +3,8 @@
 use chronoseal_core::{Duration, NodeId};
 use chronoseal_plan::{DeadlineKind, HopPlan, NodePlan, ProtectionId, StreamPlan};
 
-use crate::kinds::{Context, Place, Segment, TrafficRequest};
+use crate::kinds::{Context, Place, Replay, Segment, TrafficRequest};
+use crate::limits::{DURATION_MAX, REPLAY_MIN};
 use crate::load::Files;
 use crate::problem::Code;
 use crate::resolve::streams::Streams;
@@ -53,6 +54,9 @@ impl Context<'_> {
     ) -> Option<StreamPlan> {
         let start = spec.start.map_or(Duration::ZERO, |start| start.0);
         let start = self.instant(at!["recordings", i, "start"], "the start", start);
+        let every = spec.every.map(|every| {
+            self.within(at!["recordings", i, "every"], "the time of a round", every.0, REPLAY_MIN, DURATION_MAX)
+        });
         let Some(from) = &spec.from else {
             self.report(
                 Code::MissingKey,
@@ -65,7 +69,7 @@ impl Context<'_> {
         };
         let node = self.node(from, nodes, at!["recordings", i, "from"]);
         let segment = self.segment_of_traffic(i, spec, node, nodes, segments)?;
-        if !segment.kind.rules().replays_traffic {
+        let Some(replays) = segment.kind.rules().replays else {
             self.report(
                 Code::NotYet,
                 at!["recordings", i, "traffic"],
@@ -78,7 +82,7 @@ impl Context<'_> {
                 "leave the recording out",
             );
             return None;
-        }
+        };
         let known = segment.kind.builtin_traffic();
         let example = match known.first() {
             Some((name, _)) => format!("`builtin = \"{name}\"` or `file = \"recording.log\"`"),
@@ -89,9 +93,30 @@ impl Context<'_> {
         let at = Place::new("recordings").entry(i).key("traffic").key(key);
         let flow_at = Place::new("recordings").entry(i).key("traffic").key("flow");
         let flow = traffic.flow.as_deref();
-        let receivers = self.receivers_of_traffic(i, spec, node, nodes, segment)?;
-        let request = TrafficRequest { entry: i, segment, source: &source, at, bytes: &bytes, flow, flow_at, start };
+        let receivers = self.receivers_of_traffic(i, spec, node, nodes, (segment, replays))?;
+        let request = TrafficRequest {
+            entry: i,
+            segment,
+            source: &source,
+            at,
+            bytes: &bytes,
+            flow,
+            flow_at,
+            start,
+            every,
+            sender: node,
+            receivers: &receivers,
+        };
         let parts = segment.kind.resolve_traffic(&request, self)?;
+        if let Some(every) = every.filter(|every| *every < parts.length) {
+            self.report(
+                Code::OutOfRange,
+                at!["recordings", i, "every"],
+                format!("{source} would start again after {every}, before its last frame at {}", parts.length),
+                "too short",
+                "write a longer time, or leave it out",
+            );
+        }
         Some(StreamPlan {
             sent_by: None,
             name: spec.name.clone(),
@@ -130,22 +155,23 @@ impl Context<'_> {
         spec: &RecordingSpec,
         sender: NodeId,
         nodes: &[NodePlan],
-        segment: &Segment<'_>,
+        (segment, replays): (&Segment<'_>, Replay),
     ) -> Option<Vec<NodeId>> {
         let is_on = |id: &NodeId| nodes[id.index()].interfaces.contains(&segment.id);
-        if !segment.kind.rules().replays_one_flow {
-            let flow = spec.traffic.as_ref().is_some_and(|traffic| traffic.flow.is_some());
-            let keys: [(&[_], bool); 2] =
-                [(at!["recordings", i, "to"], spec.to.is_some()), (at!["recordings", i, "traffic", "flow"], flow)];
-            for (path, _) in keys.into_iter().filter(|(_, is_written)| *is_written) {
-                self.report(
-                    Code::ChooseOne,
-                    path,
-                    format!("on `{}` all of a bus is replayed, to all that are on it", segment.name),
-                    "not chosen here",
-                    "leave it out",
-                );
-            }
+        let flow = spec.traffic.as_ref().is_some_and(|traffic| traffic.flow.is_some());
+        let what = match replays {
+            Replay::Segment => "all of a bus is replayed, to all that are on it",
+            Replay::Sender | Replay::Flow => "all frames of a file are replayed",
+        };
+        let keys: [(&[_], bool); 2] = [
+            (at!["recordings", i, "to"], spec.to.is_some() && replays == Replay::Segment),
+            (at!["recordings", i, "traffic", "flow"], flow && replays != Replay::Flow),
+        ];
+        for (path, _) in keys.into_iter().filter(|(_, is_written)| *is_written) {
+            let message = format!("on `{}` {what}", segment.name);
+            self.report(Code::ChooseOne, path, message, "not chosen here", "leave it out");
+        }
+        if replays == Replay::Segment {
             let monitor = (0..nodes.len() as u16).map(NodeId).filter(is_on).find(|id| *id != sender);
             return Some(monitor.into_iter().collect());
         }
@@ -153,7 +179,7 @@ impl Context<'_> {
             self.report(
                 Code::MissingKey,
                 at!["recordings", i],
-                format!("nobody receives the datagrams of `{}`", shortened(&spec.name)),
+                format!("nobody receives what `{}` replays", shortened(&spec.name)),
                 "`to` is missing",
                 "add `to = [\"…\"]` with the nodes that receive them",
             );

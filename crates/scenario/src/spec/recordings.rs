@@ -28,10 +28,13 @@ pub struct RecordingSpec {
     /// The node that plays traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The nodes that receive the datagrams of a recording on a lossy link.
+    /// The nodes that receive what is recorded, on a lossy link and on Ethernet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = NODES_MAX))]
     pub to: Option<Vec<String>>,
+    /// Traffic starts again so long after it began. Default: as long as it was recorded, and the usual gap of two frames behind the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<Quantity<Duration>>,
     /// When traffic begins. Default: 0s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Quantity<Duration>>,
@@ -44,7 +47,7 @@ pub struct TrafficSpec {
     /// A recording of the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub builtin: Option<String>,
-    /// A log beside the scenario: candump, ASC, BLF, TRC, MF4, BUSMASTER, the CSV or SQLite of python-can, or a capture. For a lossy link a capture (pcap or pcapng) of UDP.
+    /// A log beside the scenario: candump, ASC, BLF, TRC, MF4, BUSMASTER, the CSV or SQLite of python-can, or a capture. For a lossy link a capture (pcap or pcapng) of UDP, for Ethernet one of Ethernet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// For a lossy link, which flow of datagrams, such as `"10.0.0.1:5000 to 10.0.0.2:5000"`. Default: the only one.

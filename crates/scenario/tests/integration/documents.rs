@@ -140,6 +140,9 @@ impl chronoseal_scenario::Files for GuideFiles {
     fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
         match path {
             "drive.csv" => Ok(b"time_us,name,value\n0,wheel_speed,1.5\n1000,wheel_speed,1.6\n".to_vec()),
+            "update.pcap" => {
+                Ok(chronoseal_recordings::write_capture(1, [(0, 1_000, &[0; 14][..]), (7_000, 60, &[0; 14])]))
+            }
             _ => NoFiles.read(path),
         }
     }

@@ -6,8 +6,8 @@ use std::time::Duration as StdDuration;
 use crate::support::plan;
 use chronoseal_core::Duration;
 use chronoseal_plan::{Ethernet, ProtectionKind, StreamClass};
-use chronoseal_scenario::import::{from_any, from_capture, from_csv};
-use chronoseal_scenario::{Code, Problems};
+use chronoseal_scenario::import::{from_any, from_capture, from_csv, with_recordings};
+use chronoseal_scenario::{Code, Problems, load};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
@@ -300,6 +300,37 @@ fn what_no_burst_describes_is_left_out_with_a_warning() {
     let alone: Vec<_> = packets.into_iter().filter(|(_, _, bytes)| bytes[13] == 0xb6).collect();
     let problems = from_capture("x.pcapng", &with_interfaces(&[(1, "eth0")], &alone)).expect_err("nothing is left");
     assert!(problems.list()[0].message.contains("no period and burst describes"), "{}", problems.render());
+    // With a folder for it, it is a recording, also if nothing else is there.
+    let of = |bytes: &[u8]| {
+        let imported = with_recordings("x.pcapng", bytes).unwrap_or_else(|problems| panic!("{}", problems.render()));
+        let plan =
+            load("x.toml", imported.text.as_bytes(), &[], &imported).unwrap_or_else(|p| panic!("{}", p.render()));
+        (imported, plan)
+    };
+    let (imported, plan) = of(&bytes);
+    assert_eq!(chronoseal_scenario::import::warnings(&imported.text).count(), 0, "{}", imported.text);
+    assert_eq!(imported.recordings[0].0, "x-station-2-88b6.pcap");
+    assert_eq!((plan.streams.len(), &plan.streams[1].name[..]), (2, "station-2-88b6"));
+    let recorded = plan.streams[1].recorded().expect("it is replayed");
+    assert_eq!((recorded.messages().len(), recorded.longest(), recorded.shortest()), (2_003, 1_500, 1_500));
+    // As long as the capture, and the usual gap.
+    assert!(recorded.length() > Duration::from_ms(990) && recorded.length() < Duration::from_ms(992), "{recorded:?}");
+    assert!(imported.text.contains("# A recording, for its 2003 frames have a rate of"), "{}", imported.text);
+    let (imported, plan) = of(&with_interfaces(&[(1, "eth0")], &alone));
+    assert_eq!((imported.recordings.len(), plan.streams.len()), (1, 1));
+}
+
+#[test]
+fn frames_that_were_put_together_are_cut_again() {
+    // Of a tagged flow that is there for 2 ms of ten seconds, frames of 9000 bytes.
+    let mut packets: Vec<_> = (0..1_000).map(|i| (0, i * 10_000, frame(2, 1, &[0x88, 0xb5], 100))).collect();
+    packets.extend((0..20).map(|i| (0, 5_000_000 + i * 100, frame(1, 2, &[0x81, 0, 0x60, 9, 0x88, 0xb6], 9_000))));
+    let imported = with_recordings("x.pcapng", &with_interfaces(&[(1, "eth0")], &packets)).expect("it is read");
+    let plan = load("x.toml", imported.text.as_bytes(), &[], &imported).unwrap_or_else(|p| panic!("{}", p.render()));
+    let (stream, recorded) = (&plan.streams[1], plan.streams[1].recorded().expect("it is replayed"));
+    assert_eq!(stream.offset, Some(Duration::from_s(5)));
+    assert_eq!((recorded.messages().len(), recorded.longest(), recorded.shortest()), (120, 1_482, 1_482));
+    assert!(imported.text.contains("20 of them, each longer than 1514B, come as several"), "{}", imported.text);
 }
 
 #[test]

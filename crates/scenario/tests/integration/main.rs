@@ -26,6 +26,7 @@ mod properties;
 mod protected_ways;
 mod protections;
 mod radio;
+mod replayed;
 mod replication;
 mod resolving;
 mod segmented;

@@ -105,7 +105,7 @@ pub(crate) const CASES: &[(&str, Code, &str, &str)] = &[
     ),
     ("key_unknown", Code::UnknownName, "secoc = { profile = 1 }", "secoc = { profile = 1, key = \"pre-shred\" }"),
     ("traffic_elsewhere", Code::NoWay, "from = \"pedal\"\n\n", "from = \"pedal\"\nsegment = \"body\"\n\n"),
-    ("traffic_on_ethernet", Code::NotYet, "from = \"pedal\"\n\n", "from = \"cluster\"\n\n"),
+    ("traffic_on_ethernet", Code::UnknownName, "from = \"pedal\"\n\n", "from = \"cluster\"\n\n"),
     ("threat_in_a_station", Code::ThreatPlace, "at = { node = \"zone-front\" }", "at = { node = \"cluster\" }"),
     ("threat_in_another_gateway", Code::ThreatPlace, "at = { node = \"zone-front\" }", "at = { node = \"other\" }"),
     (

@@ -57,12 +57,13 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
     let mut files = Vec::new();
     gather(&folder, &mut files)?;
     files.sort();
+    let made = Made::new()?;
     let mut counts: BTreeMap<String, Count> = BTreeMap::new();
     let (mut others, mut failures) = (0, 0);
     let mut most = Trial { outcome: Outcome::Imported, peak_memory: 0, seconds: 0.0 };
     for file in &files {
         let name = file.strip_prefix(&folder).unwrap_or(file).to_string_lossy().replace('\\', "/");
-        let trial = trial::import(&binary, file)?;
+        let trial = trial::import(&binary, file, &made.0)?;
         most.peak_memory = most.peak_memory.max(trial.peak_memory);
         most.seconds = most.seconds.max(trial.seconds);
         let ending = ending(&name);
@@ -101,6 +102,23 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> TaskResult {
     }
     let holds = rates_and_words(root, &folder)?;
     if failures > 0 || !unused.is_empty() || !holds { Err(Failure::CheckFailed) } else { Ok(()) }
+}
+
+/// A folder for the scenarios that are made, and the recordings beside them.
+struct Made(PathBuf);
+
+impl Made {
+    fn new() -> Result<Self, Failure> {
+        let folder = std::env::temp_dir().join(format!("chronoseal-corpus-{}", std::process::id()));
+        std::fs::create_dir(&folder).map_err(|error| Failure::because(format!("{}: {error}", folder.display())))?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// What is imported, simulated and checked by a test of the command line, whose build of the program is used: each class has the bytes a

@@ -32,14 +32,16 @@ pub(super) struct Trial {
     pub(super) seconds: f64,
 }
 
-/// Gives a file to `scenario from`.
+/// Gives a file to `scenario from`, which writes to a folder.
 #[expect(clippy::disallowed_methods, reason = "another process is watched and timed")]
-pub(super) fn import(binary: &Path, file: &Path) -> Result<Trial, Failure> {
+pub(super) fn import(binary: &Path, file: &Path, folder: &Path) -> Result<Trial, Failure> {
     let cannot = |error: std::io::Error| Failure::because(format!("{}: {error}", binary.display()));
     let begun = Instant::now();
     let mut child = Command::new(binary)
         .args(["scenario", "from"])
         .arg(file)
+        .arg("--out")
+        .arg(folder.join("scenario.toml"))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

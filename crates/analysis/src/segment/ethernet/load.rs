@@ -19,7 +19,7 @@ pub(super) fn of_links(view: Ethernet<'_>) -> Vec<LinkLoad> {
             if is_open || !view.segment.stream_filters.filters.is_empty() {
                 share.estimate();
             }
-            share.add(message_time(view, &stream, link), stream.stream.period);
+            share.add(time_in_period(view, &stream, link), stream.stream.period);
         };
         for (network, hop) in view.hops(&stream).unwrap_or_default() {
             let here = switch(hop.switch);
@@ -38,8 +38,15 @@ pub(super) fn of_links(view: Ethernet<'_>) -> Vec<LinkLoad> {
     links.into_iter().map(|(ends, share)| LinkLoad { ends: Some(ends), share }).collect()
 }
 
-/// What all frames of a message take on a link.
-fn message_time(view: Ethernet<'_>, stream: &EthernetStream<'_>, link: LinkParameters) -> Duration {
+/// What all frames of a message take on a link, or those of a recording, whose period is its length.
+fn time_in_period(view: Ethernet<'_>, stream: &EthernetStream<'_>, link: LinkParameters) -> Duration {
     let time = |len: u32| view.segment.frame_time_over(link, len);
-    time(view.secured_len(stream)) * i64::from(stream.frames() - 1) + time(view.shortest_len(stream))
+    let longest = view.secured_len(stream);
+    match stream.stream.recorded() {
+        Some(recorded) => {
+            let around = longest - recorded.longest() as u32;
+            recorded.messages().iter().map(|(_, message)| time(around + message.len() as u32)).sum()
+        }
+        None => time(longest) * i64::from(stream.frames() - 1) + time(view.shortest_len(stream)),
+    }
 }

@@ -188,10 +188,15 @@ impl SegmentBounds for EthernetBounds {
         }
         let Some(table) = prepared else { return without_bound(plan, segment, Why::NoSchedule) };
         let by_calculus = wired::bounds(view, table, arrivals);
-        if !is_simple(view) {
-            return by_calculus;
+        let mut found = match is_simple(view) {
+            true => least(Links::new(view, table, arrivals).bounds(), &by_calculus),
+            false => by_calculus,
+        };
+        // What bounds their frames for others says nothing of when one of them is due.
+        for hop in found.iter_mut().filter(|hop| plan.streams[hop.stream.index()].recorded().is_some()) {
+            hop.received = Err(Why::Recording);
         }
-        least(Links::new(view, table, arrivals).bounds(), &by_calculus)
+        found
     }
 }
 

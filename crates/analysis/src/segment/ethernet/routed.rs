@@ -31,6 +31,9 @@ pub use problem::{LinkProblem, LinkReason};
 
 mod problem;
 
+/// Of more different distances than this, rates are rounded up: an exact sum of them has the product of all their denominators.
+const DISTANCES_EXACT: usize = 32;
+
 /// Classes: frames of slots that come at other times, protocol control frames, virtual links of high and of low priority, then eight
 /// priorities.
 const CLASSES: usize = Priority::TIME_TRIGGERED.0 as usize + 1;
@@ -290,7 +293,9 @@ impl Routed {
             is_preemptable: self.preemptable.contains(&number(class)),
             is_regulated: self.is_regulated(class),
         };
-        let streams: Option<Vec<StreamPlan>> = self.streams.iter().map(|sent| self.stream(sent)).collect();
+        let distances: BTreeSet<Duration> = self.streams.iter().map(|sent| sent.distance).collect();
+        let are_many = distances.len() > DISTANCES_EXACT;
+        let streams: Option<Vec<StreamPlan>> = self.streams.iter().map(|sent| self.stream(sent, are_many)).collect();
         Some(Switches {
             classes: (0..CLASSES).map(class).collect(),
             preemption: (!self.preemptable.is_empty()).then(|| Fragments::bytes(&whole(1))),
@@ -323,12 +328,18 @@ impl Routed {
         self.is_regulated(sent.class()) && sent.committed.as_ref().is_some_and(is_more)
     }
 
-    fn stream(&self, sent: &RoutedStream) -> Option<StreamPlan> {
+    fn stream(&self, sent: &RoutedStream, is_rounded: bool) -> Option<StreamPlan> {
         let of = |len: u64| whole(i64::try_from(len + self.overhead).unwrap_or(i64::MAX));
         let held = sent.committed.clone().filter(|_| self.is_regulated(sent.class()));
         let regulated = sent.regulated.map(|Regulated { gap, jitter }| self.bucket_of(sent, gap, jitter));
         let least = std::iter::once(held.unwrap_or_else(|| self.bucket(sent))).chain(regulated);
-        let arrival = ArrivalCurve::least_of(least).ok()?;
+        let arrival = match is_rounded.then(rates_and_bursts).flatten() {
+            Some((rates, bursts)) => ArrivalCurve::least_of(
+                least.map(|bucket| Bucket { rate: rates.more(&bucket.rate), burst: bursts.more(&bucket.burst) }),
+            ),
+            None => ArrivalCurve::least_of(least),
+        };
+        let arrival = arrival.ok()?;
         let hop = |(link, after): &(usize, Option<usize>)| Hop { server: *link, after: *after };
         let is_end = |end: &usize| *end < sent.hops.len() && sent.hops.iter().all(|(_, after)| *after != Some(*end));
         if !sent.ends.iter().all(|(_, end)| is_end(end)) {
@@ -493,6 +504,11 @@ fn merged(closed: &[Closed], cycle: Duration) -> Vec<Closed> {
 /// One picosecond, and a millionth of a byte.
 fn grid() -> Option<Grid> {
     Grid::new(whole(1), ratio(1, 1_000_000))
+}
+
+/// Steps of rates, 2.2e-7 bytes a second, and of bursts.
+fn rates_and_bursts() -> Option<(Grid, Grid)> {
+    Some((Grid::new(whole(1), ratio(1, 1 << 62))?, grid()?))
 }
 
 /// The place of a traffic class among those of the calculus, which begins with the highest.

@@ -32,6 +32,8 @@ struct Counts {
     words: BTreeMap<i32, usize>,
     /// Classes of enough frames, whose rates were compared.
     compared: usize,
+    /// Such classes that are replayed, and were compared frame by frame.
+    recorded: usize,
     /// Such classes that a warning says are not in the scenario.
     left_out: usize,
     /// Logs that were replayed.
@@ -88,7 +90,8 @@ impl Counts {
         let own_s = written::seconds(text.lines().find_map(|line| line.strip_prefix("duration = ")).unwrap());
         let of_class =
             |key: &str| -> Vec<&written::Stream> { written.iter().filter(|stream| stream.key == key).collect() };
-        let slowest_s = judged.keys().flat_map(|key| of_class(key)).map(|stream| stream.period_s).fold(0.0, f64::max);
+        let of_streams = judged.keys().flat_map(|key| of_class(key)).filter(|stream| !stream.is_recording);
+        let slowest_s = of_streams.map(|stream| stream.period_s).fold(0.0, f64::max);
         let frames_per_s: f64 = written.iter().map(|stream| stream.frames() as f64 / stream.period_s).sum();
         let duration_s = own_s.max(slowest_s * DISTANCES_MIN).min(SIMULATED_MAX / frames_per_s).max(1e-6);
         // In whole microseconds, so that it is a duration.
@@ -110,6 +113,13 @@ impl Counts {
                         class.frames
                     ));
                 }
+                continue;
+            }
+            if let [recording] = streams[..]
+                && recording.is_recording
+            {
+                self.recorded += 1;
+                wrong.extend(differs(class, recording, sent[&*recording.name], duration_s));
                 continue;
             }
             self.compared += 1;
@@ -134,6 +144,17 @@ impl Counts {
         }
         wrong
     }
+}
+
+/// How a class that is replayed differs from what was seen, whose frames come once each, if a run is no longer than the capture; but
+/// for what the clock of its sender may be off at the end.
+fn differs(class: &Class, recording: &written::Stream, sent: u64, duration_s: f64) -> Option<String> {
+    let seen = |share: f64| class.frames_within(class.times_ns().0, duration_s * share - recording.start_s);
+    let is_cut = class.longest() > 1_514;
+    let (least, most) = (seen(0.999), if is_cut { u64::MAX } else { seen(1.001) });
+    let is_once = duration_s <= recording.period_s;
+    (is_once && !(least..=most).contains(&sent))
+        .then(|| format!("{}: {sent} frames replayed, {least} to {most} seen within {duration_s} s", recording.key))
 }
 
 /// From the first frame of all classes to the last `[ns]`.
@@ -224,10 +245,10 @@ fn what_is_imported_has_the_rates_that_were_seen_and_is_broken_by_no_assumption(
     files.sort();
     let mut counts = Counts::default();
     files.iter().for_each(|file| counts.take(file));
-    let Counts { imported, words, compared, left_out, replayed, violations } = counts;
+    let Counts { imported, words, compared, recorded, left_out, replayed, violations } = counts;
     println!(
-        "{imported} imported, `check` ended with {words:?}; {compared} classes of {FRAMES_MIN} frames or more compared, {left_out} left \
-         out with a warning; {replayed} logs replayed"
+        "{imported} imported, `check` ended with {words:?}; {compared} classes of {FRAMES_MIN} frames or more compared, and {recorded} \
+         that are recordings, {left_out} left out with a warning; {replayed} logs replayed"
     );
     assert!(violations.is_empty(), "{} violations:\n{}", violations.len(), violations.join("\n"));
     assert!(imported >= 10 && compared > 0 && replayed > 0, "nothing was looked at");

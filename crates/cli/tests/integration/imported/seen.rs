@@ -10,6 +10,7 @@ use chronoseal_recordings::{CaptureItem, CaptureReader, CapturedPacket, LINKTYPE
 pub(super) struct Class {
     pub(super) frames: u64,
     bytes: u64,
+    longest: u64,
     times_ns: Vec<u64>,
 }
 
@@ -17,7 +18,13 @@ impl Class {
     fn add(&mut self, at_ns: u64, bytes: u64) {
         self.frames += 1;
         self.bytes += bytes;
+        self.longest = self.longest.max(bytes);
         self.times_ns.push(at_ns);
+    }
+
+    /// Its longest frame `[byte]`.
+    pub(super) fn longest(&self) -> u64 {
+        self.longest
     }
 
     /// From the first frame to the last `[ns]`.
@@ -30,6 +37,12 @@ impl Class {
     pub(super) fn times_ns(&self) -> (u64, u64) {
         let (first, last) = (self.times_ns.iter().min(), self.times_ns.iter().max());
         (first.copied().unwrap_or(0), last.copied().unwrap_or(0))
+    }
+
+    /// How many of its frames came within so long of this time `[ns]`.
+    pub(super) fn frames_within(&self, begin_ns: u64, length_s: f64) -> u64 {
+        let is_within = |at: &&u64| (*at - begin_ns) as f64 * 1e-9 < length_s;
+        self.times_ns.iter().filter(is_within).count() as u64
     }
 
     /// As if it had come within this time `[byte/s]`.

@@ -13,6 +13,10 @@ pub(super) struct Stream {
     is_on_bus: bool,
     has_tag: bool,
     has_number: bool,
+    /// It is no stream: the frames themselves are replayed, each round of them within the period.
+    pub(super) is_recording: bool,
+    /// From the beginning of the run to the first of a recording.
+    pub(super) start_s: f64,
 }
 
 impl Stream {
@@ -51,6 +55,8 @@ pub(super) fn streams(text: &str) -> Vec<Stream> {
         if let Some(what) = line.strip_prefix("# Seen: ") {
             let what = what.split_once(" frames, ").or_else(|| what.split_once(" datagrams in fragments, "));
             seen = what.map_or(String::new(), |(_, key)| key.trim_end_matches('.').to_owned());
+        } else if line == "[[recordings]]" {
+            streams.push(Stream { key: std::mem::take(&mut seen), count: 1, is_recording: true, ..Stream::default() });
         } else if line == "[[streams]]" {
             streams.push(Stream { key: std::mem::take(&mut seen), count: 1, ..Stream::default() });
         }
@@ -61,7 +67,9 @@ pub(super) fn streams(text: &str) -> Vec<Stream> {
             "length" => stream.length = quoted.trim_end_matches('B').parse().unwrap(),
             "period" => stream.period_s = seconds(value),
             "count" => stream.count = value.split_whitespace().next().unwrap().parse().unwrap(),
-            "from" | "to" | "offset" | "protection" => {}
+            "every" => stream.period_s = seconds(value),
+            "start" => stream.start_s = seconds(value),
+            "from" | "to" | "offset" | "protection" | "traffic" | "segment" => {}
             segment if value.contains("id = \"0x") => {
                 let id = value.split('"').nth(1).unwrap();
                 let extended = if value.contains("extended = true") { "x" } else { "" };

@@ -1,10 +1,10 @@
-//! What of a capture no stream describes, and why.
+//! What of a capture no stream describes, and why; and whether it becomes a recording.
 
 use super::dissect::Key;
 use super::observation::{Observation, Seen};
 use super::rate::{Rate, shown};
 use super::show_key;
-use crate::limits::PERIOD_MIN;
+use crate::limits::{PERIOD_MIN, RECORDINGS_MAX};
 
 /// A flow that was there for a smaller share of the capture is no stream, for a stream goes on all the time `[1]`.
 const SHARE_MIN: f64 = 0.05;
@@ -13,10 +13,20 @@ const SHARE_WHOLE: f64 = 0.9;
 /// Flows that were there for a short time and are named one by one.
 const BRIEF_MAX: u64 = 20;
 
+/// What becomes of a flow.
+pub(super) enum Fate {
+    Stream,
+    /// No stream, since this is so, but a recording of its frames.
+    Recording(String),
+    LeftOut,
+}
+
 /// What is not in the scenario.
 #[derive(Default)]
 pub(super) struct LeftOut {
     warnings: Vec<String>,
+    /// So many more flows may become recordings.
+    recordings: usize,
     /// Flows that were there for a short time.
     brief: u64,
     /// Frames and bytes of those that are not named.
@@ -36,6 +46,11 @@ struct Lengths {
 }
 
 impl LeftOut {
+    /// Nothing yet. Flows become recordings if these are written.
+    pub(super) fn new(writes_recordings: bool) -> Self {
+        Self { recordings: if writes_recordings { RECORDINGS_MAX as usize } else { 0 }, ..Self::default() }
+    }
+
     pub(super) fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }
@@ -64,56 +79,59 @@ impl LeftOut {
         }
     }
 
-    /// True if no stream describes this flow, whose first frame came `begin_ns` behind the first of the capture.
-    pub(super) fn takes(&mut self, key: &Key, rate: &Rate, begin_ns: u64, capture_ns: u64) -> bool {
-        let why = if share(rate, capture_ns) < SHARE_MIN {
+    /// What becomes of a flow whose first frame came `begin_ns` behind the first of the capture.
+    pub(super) fn fate(&mut self, key: &Key, rate: &Rate, begin_ns: u64, capture_ns: u64) -> Fate {
+        let counted = format!("{} frames, {}", rate.frames, show_rate(rate.bytes_per_s));
+        let (why, remedy) = if share(rate, capture_ns) < SHARE_MIN {
             self.brief += 1;
             if self.brief > BRIEF_MAX {
                 self.unnamed.0 += rate.frames as u64;
                 self.unnamed.1 += rate.bytes;
-                return true;
+                return Fate::LeftOut;
             }
-            format!(
-                "it was seen for {} of {} only, from {} on: {} frames, {}B. A stream goes on all the time and would have {} \
-                 instead of {}. If it does go on, keep the part of the \
-                 capture that it is in, or write a stream for it",
+            let why = format!(
+                "it was seen for {} of {} only, from {} on: {} frames, {}B",
                 shown(rate.span_ns),
                 shown(capture_ns),
                 shown(begin_ns),
                 rate.frames,
                 rate.bytes,
+            );
+            let remedy = format!(
+                "A stream goes on all the time and would have {} instead of {}. If it does go on, keep the part of the \
+                 capture that it is in, or write a stream for it",
                 show_rate(rate.bytes_per_s),
                 show_rate(over_all(rate, capture_ns)),
-            )
+            );
+            (why, remedy)
         } else if rate.is_undescribed() {
-            format!(
-                "its {} frames have a rate of {}, and up to {:.0} kB more at once, which no period and burst describes; nothing \
-                 counts it. Write streams for it",
+            let why = format!(
+                "its {} frames have a rate of {}, and up to {:.0} kB more at once, which no period and burst describes",
                 rate.frames,
                 show_rate(rate.bytes_per_s),
                 rate.burst / 1e3,
-            )
+            );
+            (why, "Nothing counts it. Write streams for it".to_owned())
         } else if shown(rate.period_ns) < PERIOD_MIN {
-            format!(
-                "its {} frames come every {}, and no period is below {PERIOD_MIN}; nothing counts its {}. Write a stream of longer \
-                 messages for it, or take a capture whose clock is right",
+            let why = format!(
+                "its {} frames come every {}, and no period is below {PERIOD_MIN}",
                 rate.frames,
-                shown(rate.period_ns),
-                show_rate(rate.bytes_per_s),
-            )
+                shown(rate.period_ns)
+            );
+            let remedy = "Write a stream of longer messages for it, or take a capture whose clock is right";
+            (why, format!("Nothing counts its {}. {remedy}", show_rate(rate.bytes_per_s)))
         } else if key.virtual_link == Some(0) {
-            format!(
-                "a scenario has virtual links 1 to {}; nothing counts its {} frames, {}. Give it a free identifier and write a \
-                 stream for it",
-                u16::MAX,
-                rate.frames,
-                show_rate(rate.bytes_per_s),
-            )
+            let why = format!("a scenario has virtual links 1 to {}", u16::MAX);
+            (why, format!("Nothing counts its {counted}. Give it a free identifier and write a stream for it"))
         } else {
-            return false;
+            return Fate::Stream;
         };
-        self.warnings.push(format!("{} is not in the scenario: {why}", show_key(key)));
-        true
+        if self.recordings > 0 {
+            self.recordings -= 1;
+            return Fate::Recording(why);
+        }
+        self.warnings.push(format!("{} is not in the scenario: {why}. {remedy}", show_key(key)));
+        Fate::LeftOut
     }
 
     pub(super) fn into_warnings(mut self, capture_ns: u64) -> Vec<String> {

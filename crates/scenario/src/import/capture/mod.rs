@@ -8,6 +8,7 @@ mod dissect;
 mod left_out;
 mod observation;
 mod rate;
+mod recorded;
 mod stream;
 mod text;
 
@@ -17,10 +18,10 @@ use dissect::{Key, Station};
 use observation::{Observation, show_ip, show_mac};
 pub(super) use rate::round_period_us;
 
-use super::plain_name;
+use super::{Imported, plain_name};
 use crate::kinds::KINDS;
 use crate::limits::{NODES_MAX, SEGMENTS_MAX, STREAMS_MAX};
-use crate::load::{NoFiles, load};
+use crate::load::load;
 use crate::problem::{Code, Problem, Problems};
 use crate::schema::Schema;
 
@@ -42,28 +43,47 @@ struct Network {
     macsec: Option<(dissect::Secured, Vec<String>)>,
     virtual_links: bool,
     streams: Vec<stream::Stream>,
+    recordings: Vec<recorded::Recorded>,
     /// Bytes that may wait at a port `[byte]`.
     queue: u64,
+}
+
+/// What is sent: by whom, to whom, how much.
+type Sent<'s> = (&'s String, &'s Vec<String>, &'s rate::Rate);
+
+impl Network {
+    /// Nothing is sent there.
+    fn is_idle(&self) -> bool {
+        self.streams.is_empty() && self.recordings.is_empty()
+    }
+}
+
+/// [`imported`] without recordings.
+///
+/// # Errors
+/// As of [`imported`].
+pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems> {
+    Ok(imported(source_name, bytes, false)?.text)
 }
 
 /// A scenario from a capture. Streams are told apart by VLAN, priority, EtherType, addresses and ports; each interface becomes
 /// a segment. The rate of a stream comes from the count of its bytes, its burst from the curve that bounds them.
 ///
 /// Messages of IEEE 802.1AS become clocks, virtual links of ARINC 664 keep their identifier and have a gap, frames under MACsec
-/// bring it to the links of their stations, datagrams in fragments are messages. What no period and no burst describes is left
-/// out with a warning. Comments say what was seen, what was assumed, and how to replace it.
+/// bring it to the links of their stations, datagrams in fragments are messages. What no period and no burst describes becomes a
+/// recording, or is left out with a warning if none is to be written. Comments say what was seen, what was assumed, and how to replace it.
 ///
 /// # Errors
 /// If the bytes are no capture of Ethernet, or nothing in it has two frames.
-pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems> {
+pub(super) fn imported(source_name: &str, bytes: &[u8], writes_recordings: bool) -> Result<Imported, Problems> {
     let fail = |message: String, help: &str| {
         Problems::one(source_name, "", Problem::new(Code::ImportCapture, message).help(help))
     };
     let seen = Observation::of(bytes).map_err(|error| {
         fail(format!("this is no capture of Ethernet: {error}"), "give a pcap or pcapng file of Ethernet frames")
     })?;
-    let described = stream::describe(&seen);
-    if described.networks.iter().all(|network| network.streams.is_empty()) {
+    let described = stream::describe(&seen, writes_recordings);
+    if described.networks.iter().all(Network::is_idle) {
         if seen.frames > 1 && seen.length_ns() == 0 {
             let message = format!("all {} frames have the same time, so nothing says how often they come", seen.frames);
             return Err(fail(message, "capture with the time of each frame, as tcpdump and dumpcap do"));
@@ -75,7 +95,7 @@ pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems>
         };
         return Err(fail(message, described.help));
     }
-    let networks: Vec<&Network> = described.networks.iter().filter(|network| !network.streams.is_empty()).collect();
+    let networks: Vec<&Network> = described.networks.iter().filter(|network| !network.is_idle()).collect();
     let nodes: usize = networks.iter().map(|network| network.nodes.len()).sum();
     let streams: u64 = networks.iter().flat_map(|network| &network.streams).map(|stream| stream.rate.count).sum();
     for (count, max, what) in [
@@ -89,8 +109,11 @@ pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems>
         }
     }
     let text = text::write(source_name, &seen, &networks, &described.warnings);
-    load(&format!("{source_name} (as a scenario)"), text.as_bytes(), &[], &NoFiles)?;
-    Ok(text)
+    let recordings = networks.iter().flat_map(|network| &network.recordings);
+    let file = |recorded: &recorded::Recorded| (text::file_name(source_name, recorded), recorded.bytes.clone());
+    let imported = Imported { text, recordings: recordings.map(file).collect() };
+    load(&format!("{source_name} (as a scenario)"), imported.text.as_bytes(), &[], &imported)?;
+    Ok(imported)
 }
 
 /// Names of the segments: those of interfaces, or `network` if there is one.
@@ -185,12 +208,12 @@ fn show_key(key: &Key) -> String {
 }
 
 /// The smallest usual rate at which no link is busy for more than half of the time with these streams `[bit/s]`.
-fn link_rate(streams: &[stream::Stream]) -> u64 {
+fn link_rate(sent: &[Sent<'_>]) -> u64 {
     let mut links: BTreeMap<(&str, bool), f64> = BTreeMap::new();
-    for stream in streams {
-        let bytes_per_s = stream.rate.bytes_per_s * (1.0 + OVERHEAD / stream.rate.longest as f64);
-        *links.entry((&stream.from, true)).or_default() += bytes_per_s * 8.0;
-        for receiver in &stream.to {
+    for (from, to, rate) in sent {
+        let bytes_per_s = rate.bytes_per_s * (1.0 + OVERHEAD / rate.longest as f64);
+        *links.entry((from, true)).or_default() += bytes_per_s * 8.0;
+        for receiver in *to {
             *links.entry((receiver, false)).or_default() += bytes_per_s * 8.0;
         }
     }

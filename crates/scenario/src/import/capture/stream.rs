@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use chronoseal_core::Duration;
 
 use super::dissect::{Key, PROTOCOL_UDP, Secured, Station};
-use super::left_out::{self, LeftOut, show_rate};
+use super::left_out::{self, Fate, LeftOut, show_rate};
 use super::observation::{Frame, Observation, Seen};
 use super::rate::{Rate, shown};
-use super::{Network, clocks, link_rate, node_of, nodes, segment_names, show_key};
+use super::recorded::{self, Recorded};
+use super::{Network, Sent, clocks, link_rate, node_of, nodes, segment_names, show_key};
 use crate::import::schedulable;
 use crate::limits::{FRAME_LEN_MAX, FRAME_LEN_MIN, HEADER_LEN};
 
@@ -67,9 +68,9 @@ pub(super) struct Described {
 }
 
 /// Streams, clocks and MACsec of each segment.
-pub(super) fn describe(seen: &Observation) -> Described {
+pub(super) fn describe(seen: &Observation, writes_recordings: bool) -> Described {
     let (names, nodes) = (segment_names(seen), nodes(seen));
-    let (mut networks, mut left_out) = (Vec::new(), LeftOut::default());
+    let (mut networks, mut left_out) = (Vec::new(), LeftOut::new(writes_recordings && recorded::fits(seen)));
     let mut taken = BTreeSet::new();
     for (segment, (name, nodes)) in names.into_iter().zip(nodes).enumerate() {
         let clocks = clocks::clocks(seen, segment);
@@ -77,6 +78,7 @@ pub(super) fn describe(seen: &Observation) -> Described {
         // A segment of clocks alone would have nothing to carry: there their messages are streams.
         let mut is_clocked = false;
         let mut streams: Vec<Stream> = Vec::new();
+        let mut recordings: Vec<Recorded> = Vec::new();
         let mut links: BTreeSet<u16> = BTreeSet::new();
         let flows = seen.flows.iter().filter(|(key, _)| key.segment == segment);
         let (of_clocks, others): (Vec<_>, Vec<_>) = flows.partition(|(key, _)| key.clock.is_some());
@@ -89,8 +91,16 @@ pub(super) fn describe(seen: &Observation) -> Described {
                 continue;
             };
             let begin_ns = left_out::begin_ns(seen, key);
-            if left_out.takes(key, &rate, begin_ns, seen.length_ns()) {
-                continue;
+            match left_out.fate(key, &rate, begin_ns, seen.length_ns()) {
+                Fate::Stream => {}
+                Fate::LeftOut => continue,
+                Fate::Recording(why) => {
+                    let mut recorded = recorded::of(key, flow, rate, &nodes, (&why, begin_ns));
+                    unique(&mut recorded.name, &mut taken);
+                    recordings.push(recorded);
+                    is_clocked |= has_clocks && key.clock.is_none();
+                    continue;
+                }
             }
             if let Some(identifier) = key.virtual_link.filter(|identifier| !links.insert(*identifier)) {
                 left_out.warn(format!(
@@ -106,17 +116,18 @@ pub(super) fn describe(seen: &Observation) -> Described {
                 let what = "assumed: a stream like any other, for the capture has nothing but clocks. Beside streams of yours write";
                 stream.comment.push(format!("{what} `sync = {{ gptp = {{}} }}` instead."));
             }
-            while !taken.insert(stream.name.clone()) {
-                stream.name = format!("{}-{}", stream.name, taken.len());
-            }
+            unique(&mut stream.name, &mut taken);
             streams.push(stream);
             is_clocked |= has_clocks && key.clock.is_none();
         }
         if seen.beacons > 0 {
             slots(&mut streams, seen.marker);
         }
-        let rate = link_rate(&streams);
-        let queue: u64 = streams.iter().map(|stream| stream.rate.count * (stream.rate.longest + 40)).sum();
+        let of_streams = streams.iter().map(|stream| (&stream.from, &stream.to, &stream.rate));
+        let of_recordings = recordings.iter().map(|recorded| (&recorded.from, &recorded.to, &recorded.rate));
+        let sent: Vec<Sent<'_>> = of_streams.chain(of_recordings).collect();
+        let rate = link_rate(&sent);
+        let queue: u64 = sent.iter().map(|(.., rate)| rate.count * (rate.longest + 40)).sum();
         let macsec = macsec(seen, segment, &nodes);
         networks.push(Network {
             virtual_links: streams.iter().any(|stream| matches!(stream.class, Class::VirtualLink { .. })),
@@ -127,9 +138,17 @@ pub(super) fn describe(seen: &Observation) -> Described {
             nodes,
             macsec,
             streams,
+            recordings,
         });
     }
     Described { networks, help: left_out.help(), warnings: left_out.into_warnings(seen.length_ns()) }
+}
+
+/// Makes a name one that nothing else has.
+fn unique(name: &mut String, taken: &mut BTreeSet<String>) {
+    while !taken.insert(name.clone()) {
+        *name = format!("{name}-{}", taken.len());
+    }
 }
 
 fn rate(flow: &Seen, capture_ns: u64) -> Option<Rate> {
@@ -138,22 +157,9 @@ fn rate(flow: &Seen, capture_ns: u64) -> Option<Rate> {
 }
 
 fn stream(key: &Key, flow: &Seen, rate: Rate, nodes: &[(Option<Station>, String)], left_out: &mut LeftOut) -> Stream {
-    let from = node_of(nodes, key.source).unwrap_or("unknown").to_owned();
+    let (from, to) = ends(key, nodes);
     let is_single = key.destination != Station::Group;
-    let receiver = node_of(nodes, key.destination).filter(|_| is_single);
-    let to = match receiver {
-        Some(receiver) => vec![receiver.to_owned()],
-        None => nodes.iter().map(|(_, name)| name).filter(|name| **name != from).cloned().collect(),
-    };
-    let mut comment = vec![
-        format!(
-            "Seen: {} {}, {}.",
-            rate.frames,
-            if key.fragmented { "datagrams in fragments" } else { "frames" },
-            show_key(key)
-        ),
-        show_counted(&rate),
-    ];
+    let mut comment = counted(key, &rate);
     if !flow.services.is_empty() {
         let services: Vec<String> =
             flow.services.iter().map(|(service, method)| format!("{service:#06x}.{method:#06x}")).collect();
@@ -220,6 +226,23 @@ fn stream(key: &Key, flow: &Seen, rate: Rate, nodes: &[(Option<Station>, String)
     }
 }
 
+/// Who sends a flow, and who receives it.
+pub(super) fn ends(key: &Key, nodes: &[(Option<Station>, String)]) -> (String, Vec<String>) {
+    let from = node_of(nodes, key.source).unwrap_or("unknown").to_owned();
+    let receiver = node_of(nodes, key.destination).filter(|_| key.destination != Station::Group);
+    let to = match receiver {
+        Some(receiver) => vec![receiver.to_owned()],
+        None => nodes.iter().map(|(_, name)| name).filter(|name| **name != from).cloned().collect(),
+    };
+    (from, to)
+}
+
+/// What was seen of a flow, and what was counted.
+pub(super) fn counted(key: &Key, rate: &Rate) -> Vec<String> {
+    let what = if key.fragmented { "datagrams in fragments" } else { "frames" };
+    vec![format!("Seen: {} {what}, {}.", rate.frames, show_key(key)), show_counted(rate)]
+}
+
 /// What was counted, as a curve that bounds it.
 fn show_counted(rate: &Rate) -> String {
     let span = shown(rate.span_ns);
@@ -263,7 +286,7 @@ fn class(key: &Key, rate: &Rate, period: &mut Duration, comment: &mut Vec<String
     }
 }
 
-fn name(key: &Key, from: &str, is_some_ip: bool) -> String {
+pub(super) fn name(key: &Key, from: &str, is_some_ip: bool) -> String {
     if let Some(identifier) = key.virtual_link {
         return format!("vl-{identifier}");
     }

@@ -5,12 +5,15 @@ use chronoseal_core::{Duration, Rate};
 use super::Network;
 use super::observation::{Observation, show_ip, show_mac};
 use super::rate::shown;
+use super::recorded::{self, Recorded};
 use super::stream::{Class, Stream};
 use crate::import::capture::dissect::{Secured, Station};
 use crate::import::{plain_name, recorded_length, run_length, schedulable, warning_line};
 
 /// Slots begin when a station has taken some beacons.
 const DURATION_SLOTS: Duration = Duration::from_s(2);
+/// No run is longer only for a recording that begins late.
+const DURATION_BEGUN_MAX: Duration = Duration::from_s(600);
 /// Clocks take some seconds to agree on a grandmaster.
 const DURATION_CLOCKS: Duration = Duration::from_s(20);
 /// The identifier of beacons, which no stream may have.
@@ -20,7 +23,9 @@ pub(super) fn write(source_name: &str, seen: &Observation, networks: &[&Network]
     let streams: usize = networks.iter().map(|network| network.streams.len()).sum();
     let nodes: usize = networks.iter().map(|network| network.nodes.len()).sum();
     let clocks = networks.iter().filter_map(|network| network.clocks.as_ref()).count();
-    let mut text = comment(&format!("{streams} streams of {nodes} nodes, from {source_name}."));
+    let recordings: usize = networks.iter().map(|network| network.recordings.len()).sum();
+    let and = if recordings > 0 { format!(" and {recordings} recordings") } else { String::new() };
+    let mut text = comment(&format!("{streams} streams{and} of {nodes} nodes, from {source_name}."));
     text += &comment(&format!("{} Ethernet frames were read, of {}.", seen.frames, shown(seen.length_ns())));
     for (what, count) in &seen.left_out {
         text += &comment(&format!("{count} {what}."));
@@ -63,7 +68,38 @@ pub(super) fn write(source_name: &str, seen: &Observation, networks: &[&Network]
     for network in networks {
         text += &network.streams.iter().map(|one| stream(one, &network.name)).collect::<String>();
     }
+    let every = recorded::every(seen);
+    for network in networks {
+        for one in &network.recordings {
+            text += &recording(one, (networks.len() > 1).then_some(&network.name), &file_name(source_name, one), every);
+        }
+    }
     text
+}
+
+/// The file of a recording, beside the scenario.
+pub(super) fn file_name(source_name: &str, recorded: &Recorded) -> String {
+    format!("{}-{}.pcap", plain_name(source_name), recorded.name)
+}
+
+fn recording(recorded: &Recorded, segment: Option<&String>, file: &str, every: Duration) -> String {
+    let to: Vec<String> = recorded.to.iter().map(|name| quoted(name)).collect();
+    let mut text = String::from("\n");
+    text += &recorded.comment.iter().map(|line| comment(line)).collect::<String>();
+    text += &format!(
+        "[[recordings]]\nname = {}\ntraffic = {{ file = {} }}\nfrom = {}\nto = [{}]\n",
+        quoted(&recorded.name),
+        quoted(file),
+        quoted(&recorded.from),
+        to.join(", "),
+    );
+    if let Some(segment) = segment {
+        text += &format!("segment = {}\n", quoted(segment));
+    }
+    text + &format!(
+        "start = \"{}\"\nevery = \"{every}\"    # as long as the capture; assumed: all of it comes again and again\n",
+        recorded.start
+    )
 }
 
 fn quoted(text: &str) -> String {
@@ -82,6 +118,9 @@ fn duration(seen: &Observation, networks: &[&Network], has_clocks: bool) -> Dura
         () if seen.beacons > 0 => DURATION_SLOTS,
         () => Duration::ZERO,
     };
+    let starts = networks.iter().flat_map(|network| &network.recordings).map(|recorded| recorded.start);
+    let begun = starts.max().map_or(least, |latest| (latest * 2).min(recorded::every(seen)).min(DURATION_BEGUN_MAX));
+    let least = least.max(begun);
     run_length(recorded_length(seen.length_ns(), seen.frames), periods.max().unwrap_or(Duration::ZERO)).max(least)
 }
 

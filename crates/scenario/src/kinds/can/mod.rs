@@ -16,7 +16,7 @@ use chronoseal_wire::can::CanId;
 use serde_json::Value as Json;
 
 use super::{
-    CollectRequest, Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts,
+    CollectRequest, Context, HopParts, HopRequest, OnSegment, Replay, Rules, Segment, SegmentKind, SegmentParts,
     SegmentRequest, SynchronisationRequest, ThreatParts, ThreatRequest, TrafficParts, TrafficRequest, schema_of,
 };
 use crate::limits::{CLUSTER_CYCLE_MAX, SEQUENCE_LEN};
@@ -54,8 +54,7 @@ impl SegmentKind for CanKind {
             payload_changes: false,
             announces_counters: true,
             bridges_frames: true,
-            replays_traffic: true,
-            replays_one_flow: false,
+            replays: Some(Replay::Segment),
             relays: false,
             has_timing_fidelity: false,
             has_host_interfaces: false,

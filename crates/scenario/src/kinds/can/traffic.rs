@@ -40,7 +40,7 @@ pub(super) fn resolve(request: &TrafficRequest<'_>, context: &mut Context<'_>) -
             }
             let frames = recording.frames.iter();
             let frames: Vec<_> = frames.map(|frame| (Duration::from_ns(frame.at_ns as i64), frame.frame)).collect();
-            if let Some(length) = replay_length(frames.last().map(|(at, _)| *at), frames.len()) {
+            if let Some(length) = replay_length(frames.last().map(|(at, _)| *at), frames.len(), request.every) {
                 let (source, start) = (source.to_owned(), request.start);
                 return Some(parts(CanRecording { source, frames, length, start }));
             }

@@ -17,6 +17,7 @@ pub mod macsec_spec;
 mod networks;
 pub mod port_spec;
 mod ports;
+mod replay;
 pub mod replication;
 mod routes;
 mod segment;
@@ -35,8 +36,8 @@ use chronoseal_plan::{ETHERNET, Plan, SegmentId};
 use serde_json::Value as Json;
 
 use super::{
-    CollectRequest, Context, HopParts, HopRequest, OnSegment, Rules, Segment, SegmentKind, SegmentParts,
-    SegmentRequest, Table, ThreatParts, ThreatRequest, schema_of,
+    CollectRequest, Context, HopParts, HopRequest, OnSegment, Replay, Rules, Segment, SegmentKind, SegmentParts,
+    SegmentRequest, Table, ThreatParts, ThreatRequest, TrafficParts, TrafficRequest, schema_of,
 };
 use classes::Classes;
 
@@ -77,7 +78,7 @@ impl SegmentKind for EthernetKind {
     }
 
     fn rules(&self) -> Rules {
-        Rules { collects: true, has_host_interfaces: true, ..Rules::default() }
+        Rules { collects: true, has_host_interfaces: true, replays: Some(Replay::Sender), ..Rules::default() }
     }
 
     fn resolve_segment(&self, request: &SegmentRequest<'_>, context: &mut Context<'_>) -> Option<SegmentParts> {
@@ -102,6 +103,10 @@ impl SegmentKind for EthernetKind {
 
     fn check_collect(&self, request: &mut CollectRequest<'_>, context: &mut Context<'_>) {
         collected::check(request, context);
+    }
+
+    fn resolve_traffic(&self, request: &TrafficRequest<'_>, context: &mut Context<'_>) -> Option<TrafficParts> {
+        replay::resolve(request, context)
     }
 
     fn resolve_threat(&self, request: &ThreatRequest<'_>, context: &mut Context<'_>) -> Option<ThreatParts> {

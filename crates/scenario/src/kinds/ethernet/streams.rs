@@ -189,7 +189,8 @@ pub(super) fn judge_contained(request: &HopRequest<'_>, context: &mut Context<'_
 /// Finds the identifiers, and refuses more than a schedule holds.
 pub(super) fn check(segment: &Segment<'_>, streams: &mut [OnSegment<'_>], context: &mut Context<'_>) {
     let Some(network) = segment.facet::<EthernetSegment>() else { return };
-    if streams.is_empty() && context.spec().streams.is_empty() {
+    let replays = context.spec().recordings.iter().any(|recording| recording.traffic.is_some());
+    if streams.is_empty() && context.spec().streams.is_empty() && !replays {
         context.report(
             Code::MissingKey,
             &[Step::Key("streams")],

@@ -21,8 +21,8 @@ use serde_json::Value as Json;
 
 use self::spec::{LinkSegmentSpec, LinkStreamSpec, LinkThreatSpec, TransportSpec};
 use super::{
-    Context, HopParts, HopRequest, Room, Rules, SegmentKind, SegmentParts, SegmentRequest, Step, Table, TrafficParts,
-    TrafficRequest, schema_of,
+    Context, HopParts, HopRequest, Replay, Room, Rules, SegmentKind, SegmentParts, SegmentRequest, Step, Table,
+    TrafficParts, TrafficRequest, schema_of,
 };
 use crate::limits::*;
 use crate::problem::Code;
@@ -84,8 +84,7 @@ impl SegmentKind for LinkKind {
             has_timing_fidelity: false,
             has_programs: true,
             relays: true,
-            replays_traffic: true,
-            replays_one_flow: true,
+            replays: Some(Replay::Flow),
             payload_header_len: MESSAGE_HEADER_LEN,
             payload_changes: true,
             ..Rules::default()

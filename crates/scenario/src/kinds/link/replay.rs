@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use chronoseal_core::Duration;
-use chronoseal_nodes::udp_station::RecordedMessages;
+use chronoseal_nodes::RecordedMessages;
 use chronoseal_plan::{Facet, LinkHop, LinkSegment, LinkTransport, PayloadPlan};
 use chronoseal_recordings::{CaptureItem, CaptureReader, CapturedPacket, LINKTYPE_ETHERNET, Place as FilePlace};
 use chronoseal_wire::ethernet::HEADER_LEN;
@@ -119,8 +119,8 @@ fn messages(request: &TrafficRequest<'_>, segment: &LinkSegment) -> Result<Recor
         messages.push((at, data.to_vec()));
     }
     let count = messages.len();
-    match replay_length(messages.last().map(|(at, _)| *at), count) {
-        Some(length) => Ok(RecordedMessages { length, messages }),
+    match replay_length(messages.last().map(|(at, _)| *at), count, request.every) {
+        Some(length) => Ok(RecordedMessages::new(messages, length)),
         None => {
             let what = if count > 1 {
                 format!(
@@ -266,7 +266,7 @@ fn chosen<'a>(
 }
 
 fn parts(recorded: RecordedMessages) -> TrafficParts {
-    let longest = recorded.messages.iter().map(|(_, data)| data.len()).max().unwrap_or(0);
+    let longest = recorded.longest();
     let headers = HEADER_LEN + ipv4::HEADER_LEN + udp::HEADER_LEN;
     // Each is a packet of its own.
     let cut = Cut { datagram_len: udp::HEADER_LEN + longest, fragment_len: udp::HEADER_LEN + longest };
@@ -274,7 +274,7 @@ fn parts(recorded: RecordedMessages) -> TrafficParts {
         frame_len: (headers + longest) as u32,
         message_len: longest as u32,
         class: LinkTransport::Udp.name(),
-        length: recorded.length,
+        length: recorded.length(),
         facet: Facet::new(LinkHop {
             transport: LinkTransport::Udp,
             over: None,
