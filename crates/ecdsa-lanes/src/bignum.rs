@@ -44,7 +44,8 @@ pub(crate) const fn subtract(a: &Words, b: &Words) -> Words {
     subtract_borrow(a, b).0
 }
 
-const fn subtract_borrow(a: &Words, b: &Words) -> (Words, bool) {
+/// `a - b` modulo 2^256, and whether `a < b`, without a branch on either.
+pub(crate) const fn subtract_borrow(a: &Words, b: &Words) -> (Words, bool) {
     let mut out = [0; 4];
     let mut borrow = false;
     let mut at = 0;

@@ -1,6 +1,7 @@
 //! Numbers modulo the order of P-256's generator, of which a signature needs few: in Montgomery's form with R = 2^256, in plain
 //! Rust, without a branch on them but for what is named `vartime`.
 
+use super::field::opaque;
 use super::inverse::Divisor;
 use crate::bignum::{self, Words};
 use crate::curve::{Modulus, NistP256Order};
@@ -53,8 +54,8 @@ pub(super) fn mul(a: &Words, b: &Words) -> Words {
 
 /// `high 2^256 + low` modulo the order, of what is below twice the order.
 fn reduce(low: &Words, high: u64) -> Words {
-    let less = bignum::subtract(low, &N);
-    let keep = 0u64.wrapping_sub(u64::from(bignum::less(low, &N)) & (high ^ 1));
+    let (less, is_below) = bignum::subtract_borrow(low, &N);
+    let keep = 0u64.wrapping_sub(opaque(u64::from(is_below)) & (high ^ 1));
     core::array::from_fn(|at| low[at] & keep | less[at] & !keep)
 }
 
