@@ -295,7 +295,7 @@ fn sign(
         }
     }
     run(&nonces[..jobs.len()], signatures);
-    zeroize::Zeroize::zeroize(&mut nonces);
+    zeroize::Zeroize::zeroize(nonces[..jobs.len()].as_flattened_mut());
     for (job, signature) in jobs.iter().zip(signatures) {
         if !bignum::is_scalar(&bignum::from_be_bytes(job.secret), order) {
             *signature = None;

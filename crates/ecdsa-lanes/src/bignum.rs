@@ -44,7 +44,8 @@ pub(crate) const fn subtract(a: &Words, b: &Words) -> Words {
     subtract_borrow(a, b).0
 }
 
-const fn subtract_borrow(a: &Words, b: &Words) -> (Words, bool) {
+/// `a - b` modulo 2^256, and whether `a < b`, without a branch on either.
+pub(crate) const fn subtract_borrow(a: &Words, b: &Words) -> (Words, bool) {
     let mut out = [0; 4];
     let mut borrow = false;
     let mut at = 0;
@@ -68,13 +69,6 @@ pub(crate) fn inverse_vartime(a: &Words, modulus: &Words) -> Option<Words> {
     let modulus = Odd::new(U256::from_words(*modulus)).into_option()?;
     let inverse = U256::from_words(*a).invert_odd_mod_vartime(&modulus).into_option()?;
     Some(inverse.to_words())
-}
-
-/// `1 / a` modulo an odd number; zero of what is not prime to it. The same time for every `a`.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "it is for what signs in words"))]
-pub(crate) fn inverse(a: &Words, modulus: &Words) -> Words {
-    let modulus = Odd::new(U256::from_words(*modulus)).into_option().expect("the moduli here are odd");
-    U256::from_words(*a).invert_odd_mod(&modulus).unwrap_or(U256::ZERO).to_words()
 }
 
 /// `a + b` modulo 2^256 and the carry.

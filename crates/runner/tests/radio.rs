@@ -115,6 +115,25 @@ period = "100ms"
 street = { message = "vam" }
 "#;
 
+#[test]
+fn time_on_the_air_is_counted_by_kind_of_message() {
+    let run = run_of(&scenario(&(STREET.to_owned() + SERVICES)).plan);
+    let street = run.summary.segment("street").expect("there is one");
+    let of = |name: &str| street.series(name).map(|series| series.total);
+    let by_kind = ["cam", "cpm", "denm", "vam"].map(|kind| of(&format!("on the air: {kind}")).expect("it was sent"));
+    assert_eq!(Some(by_kind.iter().sum()), of("on the air"));
+    assert_eq!(of("on the air: none of these"), None);
+    // 40 us before the first symbol, and 8 us each; no message signed here is shorter than 150 bytes or longer than 1,000.
+    let symbols = |len: i64| (8 * len + 22 + 47) / 48;
+    for (stream, airtime_ns) in [0, 2, 1, 3].map(|at| &run.summary.streams[at]).into_iter().zip(by_kind) {
+        let of_each = [150, 1_000].map(|len| stream.sent as i64 * 1_000 * (40 + 8 * symbols(len)));
+        assert!(of_each[0] < airtime_ns && airtime_ns < of_each[1], "{}: {airtime_ns} of {of_each:?}", stream.sent);
+    }
+    let without = run_of(&scenario(STREET).plan);
+    let street = without.summary.segment("street").expect("there is one");
+    assert!(street.series("on the air: vam").is_none() && street.series("on the air: denm").is_some());
+}
+
 /// How often the roadside unit did something.
 fn of_roadside(run: &Run, operation: &str) -> u64 {
     let at_it = run.summary.work.iter().filter(|work| work.node == "roadside" && work.operation == operation);

@@ -1,6 +1,8 @@
 //! Numbers modulo the order of P-256's generator, of which a signature needs few: in Montgomery's form with R = 2^256, in plain
 //! Rust, without a branch on them but for what is named `vartime`.
 
+use super::field::opaque;
+use super::inverse::Divisor;
 use crate::bignum::{self, Words};
 use crate::curve::{Modulus, NistP256Order};
 
@@ -52,8 +54,8 @@ pub(super) fn mul(a: &Words, b: &Words) -> Words {
 
 /// `high 2^256 + low` modulo the order, of what is below twice the order.
 fn reduce(low: &Words, high: u64) -> Words {
-    let less = bignum::subtract(low, &N);
-    let keep = 0u64.wrapping_sub(u64::from(bignum::less(low, &N)) & (high ^ 1));
+    let (less, is_below) = bignum::subtract_borrow(low, &N);
+    let keep = 0u64.wrapping_sub(opaque(u64::from(is_below)) & (high ^ 1));
     core::array::from_fn(|at| low[at] & keep | less[at] & !keep)
 }
 
@@ -80,7 +82,8 @@ pub(super) fn invert_vartime(a: &Words) -> Option<Words> {
 
 /// `1 / a`, both in Montgomery's form, or zero of zero: the same time for every number.
 pub(super) fn invert(a: &Words) -> Words {
-    mul(&bignum::inverse(a, &N), &R_CUBED)
+    const ORDER: Divisor = Divisor::new(&N);
+    mul(&ORDER.invert(a), &R_CUBED)
 }
 
 /// The inverses of numbers in Montgomery's form, by one inversion of their product; what is zero has to be left out before.
@@ -98,5 +101,5 @@ pub(super) fn invert_each(numbers: &mut [Words], invert: impl FnOnce(&Words) -> 
         inverse = mul(&inverse, number);
         *number = own;
     }
-    zeroize::Zeroize::zeroize(&mut products);
+    zeroize::Zeroize::zeroize(products[..numbers.len()].as_flattened_mut());
 }

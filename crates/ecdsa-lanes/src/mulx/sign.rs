@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use zeroize::Zeroize as _;
 
-use super::field::Fe;
+use super::field::{Fe, opaque};
 use super::point::{Affine, Jacobian};
 use super::table::{Multiples, invert_each};
 use super::{JOBS_MAX, scalar};
@@ -75,9 +75,9 @@ pub(super) fn sign(jobs: &[Signing<'_>], nonces: &[[u8; 32]], signatures: &mut [
         let [r, s] = [&r, &s].map(|words| (*words != [0; 4]).then(|| bignum::to_be_bytes(words)));
         signatures[at] = r.zip(s).map(|(r, s)| Signature { r, s });
     }
-    inverses.zeroize();
+    inverses[..count].as_flattened_mut().zeroize();
     // The denominators that a sum ran through tell of the nonce's digits.
-    for (point, inverse) in points.iter_mut().zip(&mut z_inverses) {
+    for (point, inverse) in points[..count].iter_mut().zip(&mut z_inverses) {
         [&mut point.x, &mut point.y, &mut point.z, inverse].into_iter().for_each(|number| number.0.zeroize());
     }
 }
@@ -108,7 +108,7 @@ impl Digits {
     fn new(scalar: &Words) -> Self {
         let negated = bignum::subtract(&NistP256Order::WORDS, scalar);
         let odd = 0u64.wrapping_sub(scalar[0] & 1);
-        let odd = core::hint::black_box(odd);
+        let odd = opaque(odd);
         let mut k: Words = core::array::from_fn(|at| scalar[at] & odd | negated[at] & !odd);
         let half = |at: usize| k[at] >> 1 | k.get(at + 1).map_or(0, |above| above << 63);
         let shifted = [half(0), half(1), half(2), half(3), 2];
@@ -122,19 +122,19 @@ impl Digits {
         let (word, shift) = (WIDTH * at / 64, WIDTH * at % 64);
         let above = self.shifted.get(word + 1).map_or(0, |above| above << 1 << (63 - shift));
         let window = (self.shifted[word] >> shift | above) & ((1 << WIDTH) - 1);
-        let minus = core::hint::black_box((window >> (WIDTH - 1)).wrapping_sub(1));
+        let minus = opaque((window >> (WIDTH - 1)).wrapping_sub(1));
         let number = (window ^ minus) & (ENTRIES as u64 - 1);
-        let mut out = [0u64; 8];
+        let (mut x, mut y) = (Fe::ZERO, Fe::ZERO);
         for (entry, at) in row.iter().zip(0u64..) {
             let other = number ^ at;
             // All ones where they are equal: what is below 64 has no top bit, but what is below zero has.
-            let mask = core::hint::black_box(0u64.wrapping_sub(other.wrapping_sub(1) >> 63));
-            for (out, word) in out.iter_mut().zip(entry.x.0.iter().chain(&entry.y.0)) {
-                *out |= word & mask;
+            let mask = opaque(0u64.wrapping_sub(other.wrapping_sub(1) >> 63));
+            // Of a length that is known, so that a coordinate is one vector.
+            for word in 0..4 {
+                x.0[word] |= entry.x.0[word] & mask;
+                y.0[word] |= entry.y.0[word] & mask;
             }
         }
-        let [x0, x1, x2, x3, y0, y1, y2, y3] = out;
-        let (x, y) = (Fe([x0, x1, x2, x3]), Fe([y0, y1, y2, y3]));
         let negated = y.negate();
         let negative = minus ^ self.negative;
         Affine { x, y: Fe(core::array::from_fn(|at| negated.0[at] & negative | y.0[at] & !negative)) }

@@ -7,9 +7,10 @@ use rand_core::{Rng as _, SeedableRng as _};
 
 use super::Mulx;
 use super::field::Fe;
+use super::inverse::Divisor;
 use super::scalar;
 use crate::bignum::{self, Words};
-use crate::curve::{Modulus, NistP256Field, NistP256Order};
+use crate::curve::{BrainpoolP256Order, Modulus, NistP256Field, NistP256Order};
 
 const ROUNDS: usize = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
 
@@ -99,6 +100,28 @@ fn scalars_compute_as_big_integers_do() {
         assert_eq!(big(&scalar::from_integer(&b)), &y % &order, "{b:x?}");
         let b = scalar::from_integer(&b);
         assert_eq!(big(&scalar::add(&a, &b)), (&x + &y) % &order, "{a:x?} {b:x?}");
+    }
+}
+
+#[test]
+fn inverses_are_those_of_big_integers() {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let moduli =
+        [NistP256Order::WORDS, NistP256Field::WORDS, BrainpoolP256Order::WORDS, [u64::MAX; 4], [3, 0, 0, 1 << 63]];
+    for modulus in moduli {
+        let (divisor, divides) = (Divisor::new(&modulus), big(&modulus));
+        assert_eq!(divisor.invert(&[0; 4]), [0; 4]);
+        let near = |less: u64| bignum::subtract(&modulus, &[less, 0, 0, 0]);
+        let edges = [[1, 0, 0, 0], [2, 0, 0, 0], [0, 0, 0, 1 << 62], [u64::MAX; 4], near(1), near(2), near(3)];
+        let numbers = (0..ROUNDS / 20).map(|round| match edges.get(round) {
+            Some(edge) if bignum::less(edge, &modulus) => *edge,
+            _ => random_number(&mut random, &modulus),
+        });
+        for number in numbers {
+            // What is not prime to the modulus has no inverse.
+            let Some(expected) = big(&number).modinv(&divides) else { continue };
+            assert_eq!(big(&divisor.invert(&number)), expected, "{number:x?} modulo {modulus:x?}");
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use chronoseal_core::{DiscardReason, Duration, Event, EventKind, Priority, SimTi
 
 use super::access::AccessCategory;
 use super::config::{RadioConfig, RadioError};
+use super::kinds::Kinds;
 use super::motion::{Motion, Step};
 use super::ofdm::{OfdmRate, psdu_len};
 use super::propagation::{Path, Position, milliwatt};
@@ -24,6 +25,9 @@ pub struct RadioChannel {
     capture_ratio: Option<f64>,
     queue_len_max: usize,
     motion: Option<Arc<dyn Motion>>,
+    kinds: Option<Arc<dyn Kinds>>,
+    /// Time on the air by kind of message, where kinds are told apart.
+    airtime: BTreeMap<Option<&'static str>, Duration>,
     transmissions: Vec<Transmission>,
     free: Vec<u32>,
 }
@@ -99,6 +103,8 @@ impl RadioChannel {
             capture_ratio: config.capture_db.map(milliwatt),
             queue_len_max: config.queue_len_max,
             motion: config.motion,
+            kinds: config.kinds,
+            airtime: BTreeMap::new(),
             transmissions: Vec::new(),
             free: Vec::new(),
         })
@@ -193,6 +199,9 @@ impl RadioChannel {
         let (sender, departed_at) = (transmission.sender, transmission.started_at);
         let mut hearers = core::mem::take(&mut transmission.hearers);
         self.stations[sender].end_sending(now, transmission.airtime);
+        if let Some(kinds) = &self.kinds {
+            *self.airtime.entry(kinds.kind_of(frames.bytes(frame))).or_default() += transmission.airtime;
+        }
         self.arm(sender, out);
         frames.label_mut(frame).arrived_at = Some(now);
         frames.retain(frame);
@@ -258,8 +267,11 @@ impl Medium for RadioChannel {
         let time = |name, of: fn(&StationStatistics) -> Duration| {
             Series::total(name, "ns", all().map(|one| of(one).as_ns()).sum())
         };
+        let by_kind = self.airtime.iter().map(|(kind, airtime)| {
+            Series::total(format!("on the air: {}", kind.unwrap_or("none of these")), "ns", airtime.as_ns())
+        });
         let longest = all().map(|one| one.access_delay_max.as_ns()).max().unwrap_or(0);
-        vec![
+        let mut series = vec![
             count("frames", |one| one.sent),
             count("received", |one| one.received),
             count("lost to others at the same time", |one| one.lost_to_overlap),
@@ -267,9 +279,11 @@ impl Medium for RadioChannel {
             count("too weak to decode", |one| one.too_weak),
             count("refused by full queues", |one| one.refused),
             time("on the air", |one| one.sent_airtime),
-            time("waited for the channel", |one| one.access_delay),
-            Series::total("longest wait for the channel", "ns", longest),
-        ]
+        ];
+        series.extend(by_kind);
+        series.push(time("waited for the channel", |one| one.access_delay));
+        series.push(Series::total("longest wait for the channel", "ns", longest));
+        series
     }
 
     fn handle_timer(&mut self, now: SimTime, timer: MediumTimer, frames: &mut FrameStore, out: &mut Vec<MediumOutput>) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::access::{AccessCategory, AccessParameters};
+use super::kinds::Kinds;
 use super::motion::Motion;
 use super::ofdm::OfdmRate;
 use super::propagation::{Position, Propagation};
@@ -30,12 +31,14 @@ pub struct RadioConfig {
     pub queue_len_max: usize,
     /// How stations move. `None`: as [`super::RadioChannel::move_to`] says.
     pub motion: Option<Arc<dyn Motion>>,
+    /// Tells kinds of message apart, whose time on the air is then counted by kind as well.
+    pub kinds: Option<Arc<dyn Kinds>>,
     /// Seeds backoff and fading.
     pub seed: u64,
 }
 
 impl RadioConfig {
-    /// 6 Mbit/s, parameters outside a BSS, no capture, 16 frames a queue, nobody moves, seed 0.
+    /// 6 Mbit/s, parameters outside a BSS, no capture, 16 frames a queue, nobody moves, all messages alike, seed 0.
     pub fn new(stations: Vec<StationConfig>, propagation: Propagation) -> Self {
         Self {
             stations,
@@ -45,6 +48,7 @@ impl RadioConfig {
             access: AccessCategory::ALL.map(AccessParameters::ocb),
             queue_len_max: 16,
             motion: None,
+            kinds: None,
             seed: 0,
         }
     }

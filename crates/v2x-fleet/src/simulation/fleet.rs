@@ -237,6 +237,7 @@ impl Fleet {
         radio.capture_db = config.capture_db;
         radio.queue_len_max = config.queue_len_max;
         radio.seed = config.seed;
+        radio.kinds = Some(Arc::new(self.table.clone()));
         radio.motion = Some(Arc::new(FleetMotion {
             trips: Arc::clone(&config.trips),
             begins_at: Arc::clone(&self.begins_at),

@@ -6,6 +6,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chronoseal_core::DiscardReason;
+use chronoseal_media::radio::Kinds;
 use chronoseal_v2x::types::Psid;
 use chronoseal_v2x::verify::{SharedMessage, Verifier};
 use chronoseal_wire::ethernet::{self, HEADER_LEN};
@@ -190,6 +191,12 @@ impl FrameTable {
     pub(super) fn lock(&self) -> MutexGuard<'_, Entries> {
         // Nothing here is left half done by a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kinds for FrameTable {
+    fn kind_of(&self, frame: &[u8]) -> Option<&'static str> {
+        self.frame(frame).content().ok().map(|content| content.kind().name())
     }
 }
 

@@ -5,54 +5,34 @@
 //!
 //! Source: Reparaz, Balasch, Verbauwhede, "Dude, is my code constant time?", DATE 2017.
 
-use std::arch::x86_64::{__rdtscp, _mm_lfence};
 use std::hint::black_box;
 use std::process::ExitCode;
 
 use chronoseal_fourq::internals::{Field, Mulx, Portable, Vectors};
 use chronoseal_fourq::{ecdh, internals, schnorrq};
+use fourq_ct::{LIMIT, Mean, ticks};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 const SAMPLES: usize = 1_000_000;
 /// Secrets drawn ahead of the clock.
 const BATCH: usize = 1000;
-const LIMIT: f64 = 4.5;
 /// Shares of the samples kept.
 const KEPT: [f64; 6] = [1.0, 0.99, 0.95, 0.9, 0.75, 0.5];
-
-/// Ticks of the processor's counter.
-fn ticks() -> u64 {
-    let mut core = 0;
-    // SAFETY: every x86-64 processor has both instructions; the counter's core is written to `core`.
-    unsafe {
-        _mm_lfence();
-        let ticks = __rdtscp(&raw mut core);
-        _mm_lfence();
-        ticks
-    }
-}
 
 /// Largest |t| over the cuts.
 fn largest_t(samples: &mut [(u64, bool)]) -> f64 {
     samples.sort_unstable_by_key(|(ticks, _)| *ticks);
-    KEPT.iter().map(|share| welch(&samples[..(share * samples.len() as f64) as usize]).abs()).fold(0.0, f64::max)
+    let t = |share: &f64| {
+        let kept = &samples[..(share * samples.len() as f64) as usize];
+        mean(kept, false).t(mean(kept, true)).abs()
+    };
+    KEPT.iter().map(t).fold(0.0, f64::max)
 }
 
-fn welch(samples: &[(u64, bool)]) -> f64 {
-    let [a, b] = means(samples);
-    (a.0 - b.0) / (a.1 + b.1).sqrt()
-}
-
-/// Mean and its variance, by class.
-fn means(samples: &[(u64, bool)]) -> [(f64, f64); 2] {
-    [false, true].map(|class| {
-        let of_class = || samples.iter().filter(move |(_, other)| *other == class).map(|(ticks, _)| *ticks as f64);
-        let count = of_class().count() as f64;
-        let mean = of_class().sum::<f64>() / count;
-        let variance = of_class().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (count - 1.0);
-        (mean, variance / count)
-    })
+/// Those of a class.
+fn mean(samples: &[(u64, bool)], class: bool) -> Mean {
+    Mean::of(samples.iter().filter(move |(_, other)| *other == class).map(|(ticks, _)| *ticks))
 }
 
 /// What the two classes of secrets hold.
@@ -127,7 +107,7 @@ fn measure_behind<const LEN: usize>(
     println!(
         "{name}: |t| = {t:.2}, median {} ticks, the faster halves {:.2} ticks apart, {SAMPLES} samples",
         samples[SAMPLES / 2].0,
-        means(middle)[0].0 - means(middle)[1].0
+        mean(middle, false).mean - mean(middle, true).mean
     );
     t < LIMIT
 }
@@ -177,7 +157,8 @@ fn measure_all<F: Field>(code: &str, field: F) -> bool {
     });
     constant &= measure(&name("signing, key from seed, both classes random"), Classes::BothRandom, sign);
     constant &= measure(&name("signing, key from seed, two fixed seeds"), Classes::TwoFixed, sign);
-    constant &= measure_behind(&name("signing, key from seed, each behind a random one"), Classes::FixedAndRandom, true, sign);
+    constant &=
+        measure_behind(&name("signing, key from seed, each behind a random one"), Classes::FixedAndRandom, true, sign);
     constant & measure(&name("signing, key from seed"), Classes::FixedAndRandom, sign)
 }
 

@@ -111,3 +111,29 @@ fn every_frame_is_accounted_for_at_every_station() {
         assert!(station.busy <= Duration::from_us(400_000) && station.busy >= station.sent_airtime);
     }
 }
+
+#[derive(Debug)]
+struct ByLength;
+
+impl Kinds for ByLength {
+    fn kind_of(&self, frame: &[u8]) -> Option<&'static str> {
+        (frame.len() > SHORT_LEN).then_some("long")
+    }
+}
+
+#[test]
+fn kinds_of_message_share_the_time_on_the_air() {
+    let mut clockwork = Clockwork::new(RadioConfig { kinds: Some(std::sync::Arc::new(ByLength)), ..road(&[0, 250]) });
+    for at_us in [1_000, 2_000, 3_000] {
+        clockwork.send_at(us(at_us), 0, BestEffort);
+    }
+    clockwork.send(1, SHORT_LEN + 6, BestEffort);
+    clockwork.run_until(us(5_000));
+    let of = |name: &str| clockwork.channel.series().iter().find(|series| series.name == name).map(|one| one.values[0]);
+    // Six bytes, or 48 bits, are a symbol of 8 us.
+    let expected = [3 * SHORT_US, SHORT_US + 8].map(|us| Some(us * 1_000));
+    assert_eq!([of("on the air: none of these"), of("on the air: long")], expected);
+    assert_eq!(of("on the air"), expected[0].zip(expected[1]).map(|(short, long)| short + long));
+    let alike = Clockwork::new(road(&[0])).channel.series();
+    assert!(!alike.iter().any(|series| series.name.starts_with("on the air:")));
+}
