@@ -541,6 +541,7 @@ fn program_meta(plan: &Plan, end: &ProgramEnd) -> ProgramMeta {
         printed: end.printed.clone(),
         processor_ns: end.usage.processor_ps.map(|ps| Duration::from_ps(ps).as_ns()),
         memory: end.usage.memory,
+        serialized: end.usage.serialized.clone(),
     }
 }
 
