@@ -1,7 +1,7 @@
 //! A row of the table of kinds: what the rest of the program asks of a kind of segment.
 
 use chronoseal_analysis::Infeasible;
-use chronoseal_core::{Duration, MessagePart, Node, NodeId, Oscillator, Priority, SimTime, StreamId};
+use chronoseal_core::{Duration, MessagePart, Node, NodeId, Oscillator, Priority, Rate, SimTime, StreamId};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::AnyNode;
 use chronoseal_nodes::gateway::Stack;
@@ -241,6 +241,8 @@ pub struct Sockets {
     pub mtu: u32,
     /// The streams that it sends or gets over a connection.
     pub connections: Vec<Connection>,
+    /// The rate at which its own interface holds back whoever sends faster; `None`: it holds nobody back.
+    pub held_to: Option<Rate>,
 }
 
 /// One end of a stream that travels in datagrams.
