@@ -169,6 +169,7 @@ def check_account(bench, configuration, manifest, when):
             checks.note(f"{name}: {stream['name']}: packets found no room in a queue ({account(stream)})")
         else:
             checks.check(is_whole(stream), f"{name}: {stream['name']}: all came{when} ({account(stream)})", said(manifest))
+        check_serialized(bench, configuration, manifest, stream)
         checks.check(stream["discarded"] == {}, f"{name}: {stream['name']}: none altered", str(stream["discarded"]))
     checks.check(all(p["is_well"] for p in manifest["run"]["programs"]), f"{name}: no program fails", said(manifest))
     checks.check(not manifest["run"]["warnings"], f"{name}: no warnings", str(manifest["run"]["warnings"]))
@@ -179,6 +180,19 @@ def check_account(bench, configuration, manifest, when):
         checks.check(carried < delivered, f"{name}: {carried} B crossed the link for {delivered} B, so they took another way, as it says")
     else:
         checks.check(carried >= delivered, f"{name}: {carried} B crossed the link for {delivered} B, so no memory was shared")
+
+
+def check_serialized(bench, configuration, manifest, stream):
+    """Of an adapter that says what serializing takes: both ends say it, and it is a part of the latency."""
+    number = next(n for n, known in enumerate(manifest["run"]["streams"]) if known["name"] == stream["name"])
+    rows = [row for p in manifest["run"]["programs"] for row in p.get("serialized", []) if row["stream"] == number]
+    took = stream["end_to_end"]["all"]
+    if not rows or not took:
+        return
+    medians = " and ".join(f"{row['median_ns'] / 1e3:.1f} us of {row['messages']}" for row in rows)
+    is_part = len(rows) == 2 and sum(row["median_ns"] for row in rows) < took["max_ns"]
+    what = f"{configuration['name']}: {stream['name']}: serializing and deserializing, {medians} messages, are a part of the latency"
+    bench.checks.check(is_part, what, f"{took['max_ns'] / 1e3:.1f} us at most")
 
 
 def check_strangers(bench, configuration):

@@ -59,6 +59,7 @@ fn program_records() {
     write("program_records", "sent", &[record(1, 0, 0, 0), record(1, 0, 1, at - 5_000)].concat());
     write("program_records", "received", &[record(2, 0, 0, 0), record(2, 1, 1, 0)].concat());
     write("program_records", "cut", &record(1, 0, 0, 0)[..20]);
+    write("program_records", "serialized", &record(3, 0, 1_500, 0));
     write("program_records", "unknown", &record(3, 9, u64::MAX, i64::MAX));
 }
 

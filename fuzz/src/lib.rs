@@ -26,6 +26,7 @@ mod gptp;
 mod ip_fragments;
 mod iso_tp;
 mod its;
+mod measured;
 mod program_records;
 mod schedule;
 mod v2x;
@@ -40,6 +41,7 @@ pub use gptp::gptp_message;
 pub use ip_fragments::{ip_fragments, message as ip_message, record as ip_record};
 pub use iso_tp::{Setting as IsoTpSetting, iso_tp, record as iso_tp_record};
 pub use its::{its_packet, sumo_trace};
+pub use measured::{load_measured, measured_middleware};
 pub use program_records::{PROGRAM_EPOCH_NS, program_records, record as program_record};
 pub use schedule::{gate_control_list, schedule_table, stream_table};
 pub use v2x::{World as V2xWorld, v2x_certificate, v2x_message, v2x_pki, v2x_report, v2x_verify};
@@ -68,6 +70,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("ip_fragments", ip_fragments),
     ("iso_tp", iso_tp),
     ("its_packet", its_packet),
+    ("measured_middleware", measured_middleware),
     ("other_bounds", other_bounds),
     ("output_port_network", output_port_network),
     ("program_records", program_records),

@@ -33,6 +33,7 @@ fn of_message(message: &ProgramMessage) -> Vec<u8> {
     let (front, due_ns) = match message.what {
         What::Sent { due_ns } => ([1, 0], due_ns),
         What::Received { is_altered } => ([2, u8::from(is_altered)], 0),
+        What::Serialized => ([3, 0], 0),
     };
     written(front, message.stream.0, message.len, [message.sequence, due_ns as u64, message.at_ns as u64])
 }

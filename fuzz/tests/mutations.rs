@@ -90,6 +90,7 @@ a_test_each! {
     ip_fragments
     iso_tp
     its_packet
+    measured_middleware
     other_bounds
     output_port_network
     program_records
@@ -162,6 +163,18 @@ fn the_seeds_of_replayed_datagrams_are_replayed() {
         let plan = chronoseal_fuzz::load_replayed(seed);
         plan.unwrap_or_else(|problems| panic!("{}: {}", file.display(), problems.render()));
     }
+}
+
+#[test]
+fn the_seeds_of_measured_middleware_are_charged() {
+    let (files, seeds) = corpus("measured_middleware");
+    let mut charged = 0;
+    for (file, seed) in files.iter().zip(&seeds) {
+        let plan = chronoseal_fuzz::load_measured(seed, 4_500);
+        let plan = plan.unwrap_or_else(|problems| panic!("{}: {}", file.display(), problems.render()));
+        charged += plan.notes.iter().filter(|note| note.contains("is charged what `raw-udp` took")).count();
+    }
+    assert_eq!(charged, 1);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -17,7 +18,7 @@
 
 #include "bodies.h"
 
-enum { KIND_SENT = 1, KIND_RECEIVED = 2, FLAG_ALTERED = 1, END_GRACE_MS = 300 };
+enum { KIND_SENT = 1, KIND_RECEIVED = 2, KIND_SERIALIZED = 3, FLAG_ALTERED = 1, END_GRACE_MS = 300, TOOK_MAX = 4096 };
 
 struct record {
     uint8_t kind, flags;
@@ -28,6 +29,14 @@ struct record {
 };
 _Static_assert(sizeof(struct record) == 32, "a record has 32 bytes");
 
+/* What serializing took of the last messages of a stream [ns]. */
+struct took {
+    atomic_uint count;
+    atomic_uint ns[TOOK_MAX];
+};
+
+static struct call opened;
+static struct took took_of[STREAMS_MAX];
 static const char *usage_text;
 static int records = -1;
 static int64_t epoch_ns;
@@ -106,6 +115,32 @@ void contract_received(const struct stream *stream, uint64_t number, const void 
     note((struct record){KIND_RECEIVED, is_altered ? FLAG_ALTERED : 0, stream->number, length, number, 0, at_ns});
 }
 
+void contract_serialized(const struct stream *stream, int64_t took_ns) {
+    struct took *took = &took_of[stream - opened.streams];
+    unsigned place = atomic_fetch_add(&took->count, 1) % TOOK_MAX;
+    atomic_store(&took->ns[place], took_ns < 0 ? 0 : took_ns > UINT_MAX ? UINT_MAX : (unsigned)took_ns);
+}
+
+static int by_value(const void *one, const void *other) {
+    unsigned a = *(const unsigned *)one, b = *(const unsigned *)other;
+    return (a > b) - (a < b);
+}
+
+static void put_serialized(void) {
+    static unsigned sorted[TOOK_MAX];
+    for (int i = 0; i < opened.streams_count; i++) {
+        unsigned count = atomic_load(&took_of[i].count);
+        count = count < TOOK_MAX ? count : TOOK_MAX;
+        for (unsigned j = 0; j < count; j++) {
+            sorted[j] = atomic_load(&took_of[i].ns[j]);
+        }
+        if (count > 0) {
+            qsort(sorted, count, sizeof *sorted, by_value);
+            put((struct record){KIND_SERIALIZED, 0, opened.streams[i].number, count, sorted[count / 2], 0, contract_now_ns()});
+        }
+    }
+}
+
 /* What stands behind a key of the bench's own flat JSON; it writes no others. */
 static const char *behind(const char *object, const char *key) {
     char quoted[64];
@@ -153,7 +188,7 @@ static void on_signal(int number) {
 }
 
 struct call *contract_open(int count, char **words, const char *usage, int words_min, int words_max) {
-    static struct call call;
+    struct call *call = &opened;
     const char *json = getenv("CHRONOSEAL_STREAMS"), *epoch = getenv("CHRONOSEAL_EPOCH_NS"), *file = getenv("CHRONOSEAL_RECORDS");
     const char *folder = NULL;
     usage_text = usage;
@@ -167,10 +202,10 @@ struct call *contract_open(int count, char **words, const char *usage, int words
     if (count < 2 + words_min || count > 2 + words_max || !json || !epoch || !file) {
         contract_fail_usage();
     }
-    call.address = words[0];
-    call.mode = words[1];
-    call.words = words + 2;
-    call.words_count = count - 2;
+    call->address = words[0];
+    call->mode = words[1];
+    call->words = words + 2;
+    call->words_count = count - 2;
     records = open(file, O_WRONLY | O_APPEND);
     if (records < 0) {
         contract_fail(EXIT_OTHER, file, strerror(errno));
@@ -179,17 +214,17 @@ struct call *contract_open(int count, char **words, const char *usage, int words
     /* The bench counts from 0. Who forges messages for a trial sets it, so that they can be told from others. */
     const char *first = getenv("CHRONOSEAL_FIRST_NUMBER");
     number_first = first ? strtoull(first, NULL, 10) : 0;
-    read_streams(&call, json);
-    for (int i = 0; i < call.streams_count; i++) {
-        if (call.streams[i].sends) {
-            bodies_find(&call.streams[i], folder);
+    read_streams(call, json);
+    for (int i = 0; i < call->streams_count; i++) {
+        if (call->streams[i].sends) {
+            bodies_find(&call->streams[i], folder);
         }
     }
     sem_init(&stopping, 0, 0);
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
-    return &call;
+    return call;
 }
 
 void contract_limit(const struct call *call, uint32_t length_max) {
@@ -284,9 +319,11 @@ void contract_run(struct call *call, const struct adapter *adapter) {
         if (pthread_timedjoin_np(works[i].thread, NULL, &until) != 0) {
             /* It waits in a call of the middleware; all records are there already. */
             put_kept();
+            put_serialized();
             fflush(NULL);
             _exit(0);
         }
     }
     put_kept();
+    put_serialized();
 }

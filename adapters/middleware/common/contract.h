@@ -81,6 +81,10 @@ void contract_run(struct call *call, const struct adapter *adapter);
 /* Writes down that a message was received: all of it at `at_ns`, which is taken before the checksum is computed over every byte. */
 void contract_received(const struct stream *stream, uint64_t number, const void *bytes, uint32_t length, uint32_t checksum, int64_t at_ns);
 
+/* Says what serializing a message that is sent took, or deserializing one that came, of the time that is measured of it. Of each stream the last
+ * ones are kept, and a record of their median is written when the run is over. */
+void contract_serialized(const struct stream *stream, int64_t took_ns);
+
 /* Prints a line about a stream, which the report shows. */
 __attribute__((format(printf, 2, 3))) void contract_say(const struct stream *stream, const char *format, ...);
 

@@ -1,6 +1,7 @@
 /* What the bench adds to a message in an adapter: own_part LENGTH. It prints the median and the 99th percentile [ns] of each step, of batches of 64.
  *
- * `stamp` and `sent` are in the time that is measured of a message; `received`, its checksum and its record, comes after that was taken.
+ * `stamp` and `sent` are in the time that is measured of a message, and `serialized` twice, at an adapter that says what serializing takes. `received`,
+ * its checksum and its record, comes after that was taken.
  */
 #include "contract.c"
 
@@ -8,16 +9,20 @@
 
 enum { BATCHES = 2001, BATCH = 64 };
 
-static struct stream stream = {.number = 1};
 static uint8_t *bytes;
 static uint32_t length, checksum;
 static volatile int64_t seen_ns;
 
 static void stamp(void) { seen_ns = contract_now_ns(); }
 
-static void sent(void) { note((struct record){KIND_SENT, 0, stream.number, length, 1, 2, contract_now_ns()}); }
+static void sent(void) { note((struct record){KIND_SENT, 0, opened.streams[0].number, length, 1, 2, contract_now_ns()}); }
 
-static void received(void) { contract_received(&stream, 1, bytes, length, checksum, contract_now_ns()); }
+static void received(void) { contract_received(&opened.streams[0], 1, bytes, length, checksum, contract_now_ns()); }
+
+static void serialized(void) {
+    int64_t begin_ns = contract_now_ns();
+    contract_serialized(&opened.streams[0], contract_now_ns() - begin_ns);
+}
 
 static int by_size(const void *one, const void *other) {
     int64_t a = *(const int64_t *)one, b = *(const int64_t *)other;
@@ -56,5 +61,6 @@ int main(int count, char **words) {
     measure("stamp", stamp);
     measure("sent", sent);
     measure("received", received);
+    measure("serialized", serialized);
     return 0;
 }

@@ -122,7 +122,7 @@ unsigned matched(stream *stream) {
 }
 
 void publish(stream *stream, std::uint64_t number, const body *body) {
-    Outgoing message{number, body};
+    Outgoing message{stream, number, body};
     if (!static_cast<DataWriter *>(stream->end)->write(&message)) {
         contract_say(stream, "message %llu: Fast DDS did not take it", static_cast<unsigned long long>(number));
     }
@@ -131,6 +131,7 @@ void publish(stream *stream, std::uint64_t number, const body *body) {
 void subscribe(stream *stream) {
     auto *reader = static_cast<DataReader *>(stream->end);
     Incoming message{};
+    message.of = stream;
     SampleInfo info;
     while (!contract_is_stopped()) {
         if (!reader->wait_for_unread_message({0, 100'000'000})) {

@@ -12,11 +12,13 @@
 #include "contract.h"
 
 struct Outgoing {
+    const stream *of;
     std::uint64_t number;
     const body *content;
 };
 
 struct Incoming {
+    const stream *of;
     std::uint64_t number;
     std::uint32_t checksum;
     std::vector<std::uint8_t> bytes;
@@ -33,6 +35,7 @@ public:
     }
 
     bool serialize(void *data, eprosima::fastrtps::rtps::SerializedPayload_t *payload) override {
+        const std::int64_t begin_ns = contract_now_ns();
         const auto &message = *static_cast<const Outgoing *>(data);
         eprosima::fastcdr::FastBuffer buffer(reinterpret_cast<char *>(payload->data), payload->max_size);
         eprosima::fastcdr::Cdr cdr(buffer, ENDIANNESS, eprosima::fastcdr::Cdr::DDS_CDR);
@@ -45,10 +48,12 @@ public:
             return false;
         }
         payload->length = static_cast<std::uint32_t>(cdr.getSerializedDataLength());
+        contract_serialized(message.of, contract_now_ns() - begin_ns);
         return true;
     }
 
     bool deserialize(eprosima::fastrtps::rtps::SerializedPayload_t *payload, void *data) override {
+        const std::int64_t begin_ns = contract_now_ns();
         auto &message = *static_cast<Incoming *>(data);
         eprosima::fastcdr::FastBuffer buffer(reinterpret_cast<char *>(payload->data), payload->length);
         eprosima::fastcdr::Cdr cdr(buffer, ENDIANNESS, eprosima::fastcdr::Cdr::DDS_CDR);
@@ -58,6 +63,9 @@ public:
         } catch (const eprosima::fastcdr::exception::Exception &) {
             return false;
         }
+        if (message.of != nullptr) {
+            contract_serialized(message.of, contract_now_ns() - begin_ns);
+        }
         return true;
     }
 
@@ -66,7 +74,7 @@ public:
         return [length] { return HEAD + length; };
     }
 
-    void *createData() override { return new Incoming(); }
+    void *createData() override { return new Incoming{}; }
 
     void deleteData(void *data) override { delete static_cast<Incoming *>(data); }
 

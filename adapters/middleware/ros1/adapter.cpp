@@ -34,22 +34,23 @@ template <typename Message>
 class SenderOf : public Sender {
 public:
     SenderOf(ros::NodeHandle &node, const stream &stream, const std::string &topic, std::uint32_t queue)
-        : publisher(node.advertise<Message>(topic, queue)), messages(stream.bodies_count) {
+        : publisher(node.advertise<Timed<Message>>(topic, queue)), messages(stream.bodies_count) {
         for (std::size_t i = 0; i < messages.size(); i++) {
-            fill(messages[i], stream.bodies[i]);
+            messages[i].of = &stream;
+            fill(messages[i].message, stream.bodies[i]);
         }
     }
 
     unsigned matched() const override { return publisher.getNumSubscribers(); }
 
     void send(std::uint64_t number, std::size_t body) override {
-        set_number(messages[body], number);
+        set_number(messages[body].message, number);
         publisher.publish(messages[body]);
     }
 
 private:
     ros::Publisher publisher;
-    std::vector<Message> messages;
+    std::vector<Timed<Message>> messages;
 };
 
 /// A name that ROS takes.
@@ -65,12 +66,19 @@ void make_end(ros::NodeHandle &node, stream &stream, std::uint32_t queue, bool i
         stream.end = static_cast<Sender *>(new SenderOf<Message>(node, stream, topic_of(stream), queue));
         return;
     }
-    const boost::function<void(const boost::shared_ptr<const Message> &)> on_message = [&stream](const auto &message) {
+    const boost::function<void(const boost::shared_ptr<const Timed<Message>> &)> on_message = [&stream](const auto &timed) {
         const std::int64_t at_ns = contract_now_ns();
-        note_received(&stream, *message, at_ns);
+        note_received(&stream, timed->message, at_ns);
     };
-    const auto hints = ros::TransportHints().tcpNoDelay(is_prompt);
-    stream.end = new ros::Subscriber(node.subscribe<Message>(topic_of(stream), queue, on_message, ros::VoidConstPtr(), hints));
+    const boost::function<boost::shared_ptr<Timed<Message>>()> make = [&stream] {
+        auto timed = boost::make_shared<Timed<Message>>();
+        timed->of = &stream;
+        return timed;
+    };
+    ros::SubscribeOptions options;
+    options.init<Timed<Message>>(topic_of(stream), queue, on_message, make);
+    options.transport_hints = ros::TransportHints().tcpNoDelay(is_prompt);
+    stream.end = new ros::Subscriber(node.subscribe(options));
 }
 
 void make_ends(call *call, ros::NodeHandle &node, std::uint32_t queue, bool is_prompt) {

@@ -71,6 +71,51 @@ void set_number(Message &message, std::uint64_t number) {
     message.header.stamp.nsec = static_cast<std::uint32_t>(number >> 32);
 }
 
+/// A message that says to which stream it belongs, and so what ROS takes to serialize it or to deserialize it. On the wire it is the message.
+template <typename Message>
+struct Timed {
+    Message message;
+    const stream *of = nullptr;
+};
+
+namespace ros {
+namespace message_traits {
+template <typename Message> struct IsMessage<Timed<Message>> : IsMessage<Message> {};
+template <typename Message> struct HasHeader<Timed<Message>> : HasHeader<Message> {};
+template <typename Message> struct MD5Sum<Timed<Message>> {
+    static const char *value() { return MD5Sum<Message>::value(); }
+    static const char *value(const Timed<Message> &) { return value(); }
+};
+template <typename Message> struct DataType<Timed<Message>> {
+    static const char *value() { return DataType<Message>::value(); }
+    static const char *value(const Timed<Message> &) { return value(); }
+};
+template <typename Message> struct Definition<Timed<Message>> {
+    static const char *value() { return Definition<Message>::value(); }
+    static const char *value(const Timed<Message> &) { return value(); }
+};
+}  // namespace message_traits
+
+namespace serialization {
+template <typename Message>
+struct Serializer<Timed<Message>> {
+    template <typename Stream>
+    static void write(Stream &to, const Timed<Message> &timed) {
+        const std::int64_t begin_ns = contract_now_ns();
+        serialize(to, timed.message);
+        contract_serialized(timed.of, contract_now_ns() - begin_ns);
+    }
+    template <typename Stream>
+    static void read(Stream &from, Timed<Message> &timed) {
+        const std::int64_t begin_ns = contract_now_ns();
+        deserialize(from, timed.message);
+        contract_serialized(timed.of, contract_now_ns() - begin_ns);
+    }
+    static std::uint32_t serializedLength(const Timed<Message> &timed) { return serializationLength(timed.message); }
+};
+}  // namespace serialization
+}  // namespace ros
+
 /// Writes down a message that was received at a time.
 template <typename Message>
 void note_received(const stream *stream, const Message &message, std::int64_t at_ns) {

@@ -1,7 +1,7 @@
 //! A row of the table of kinds: what the rest of the program asks of a kind of segment.
 
 use chronoseal_analysis::Infeasible;
-use chronoseal_core::{Duration, MessagePart, Node, NodeId, Oscillator, Priority, SimTime, StreamId};
+use chronoseal_core::{Duration, MessagePart, Node, NodeId, Oscillator, Priority, Rate, SimTime, StreamId};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::AnyNode;
 use chronoseal_nodes::gateway::Stack;
@@ -250,6 +250,8 @@ pub struct Sockets {
     pub connections: Vec<Connection>,
     /// Its datagrams have no checksum of UDP, since the link alters packets and the kernel would throw them away.
     pub leaves_checksum_out: bool,
+    /// The rate at which its own interface holds back whoever sends faster; `None`: it holds nobody back.
+    pub held_to: Option<Rate>,
 }
 
 /// One end of a stream that travels in datagrams.

@@ -64,6 +64,10 @@ pub struct Measured {
     pub sent_len: u64,
     /// What each program took, an attacker's left out.
     pub programs: Vec<Taken>,
+    /// What serializing a message at its publisher and deserializing it at its subscriber took, half of the messages at most so long each `[ns]`;
+    /// `None` if one of the two did not say it.
+    #[serde(default)]
+    pub serialization_ns: Option<u64>,
     /// Messages that were on their way while the host was away.
     pub stalled: u64,
     /// What to know of the run.
@@ -138,6 +142,7 @@ impl Measured {
             sent: rows.len() as u64,
             sent_len: rows.iter().map(|row| u64::from(row.len)).sum(),
             programs: taken(run),
+            serialization_ns: serialization(&run.meta.programs),
             warnings: run.meta.warnings.clone(),
             ..Self::default()
         };
@@ -254,6 +259,13 @@ fn taken(run: &Run) -> Vec<Taken> {
         memory: program.memory,
     })
     .collect()
+}
+
+/// What serializing a message of the first stream took at both of its ends.
+fn serialization(programs: &[ProgramMeta]) -> Option<u64> {
+    let ends = programs.iter().flat_map(|program| &program.serialized).filter(|ends| ends.stream == 0);
+    let ends: Vec<u64> = ends.map(|ends| ends.median_ns).collect();
+    (ends.len() == 2).then(|| ends.iter().sum())
 }
 
 /// What went wrong beside the messages.

@@ -19,13 +19,16 @@ pub struct Repetitions(BTreeMap<(String, usize), Figures>);
 struct Figures {
     median_ns: Option<f64>,
     processor_ns: Option<f64>,
+    serialization_ns: Option<f64>,
 }
 
 impl Repetitions {
     /// A run of a round.
     pub fn add(&mut self, configuration: &str, round: usize, measured: &Measured) {
         let median_ns = measured.latency.as_ref().and_then(|latency| latency.p50_ns).map(|ns| ns as f64);
-        let figures = Figures { median_ns, processor_ns: measured.processor_per_message_ns() };
+        let processor_ns = measured.processor_per_message_ns();
+        let serialization_ns = measured.serialization_ns.map(|ns| ns as f64);
+        let figures = Figures { median_ns, processor_ns, serialization_ns };
         self.0.insert((configuration.to_owned(), round), figures);
     }
 
@@ -35,9 +38,25 @@ impl Repetitions {
         of.filter_map(|(_, figures)| figures.median_ns).collect()
     }
 
+    /// What serializing and deserializing a message took in each of its rounds that say so `[ns]`.
+    pub(crate) fn serializations(&self, name: &str) -> Vec<f64> {
+        let of = self.0.iter().filter(|((of, _), _)| of == name);
+        of.filter_map(|(_, figures)| figures.serialization_ns).collect()
+    }
+
     /// The median latency of one less that of the other in each round that has both `[ns]`.
     pub(crate) fn beyond(&self, one: &str, other: &str) -> Vec<f64> {
         self.differences(one, other, |figures| figures.median_ns)
+    }
+
+    /// The same less what serializing took of the one, in each round that says it.
+    pub(crate) fn beyond_unserialized(&self, one: &str, other: &str) -> Vec<f64> {
+        let of_one = self.0.iter().filter(|((name, _), _)| name == one);
+        let difference = |((_, round), figures): (&(String, usize), &Figures)| {
+            let other = self.0.get(&(other.to_owned(), *round))?;
+            Some(figures.median_ns? - figures.serialization_ns? - other.median_ns?)
+        };
+        of_one.filter_map(difference).collect()
     }
 
     /// The median latency here less that in the same round there `[ns]`.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use chronoseal_core::Duration;
+use chronoseal_plan::Shaper;
 
 use crate::attack::{LATE_UNDER_ATTACK, LISTENS};
 use crate::{Attack, Configuration};
@@ -21,14 +22,30 @@ pub struct Network {
     pub title: &'static str,
     /// What a station may send `[bit/s]`; `None`: as fast as the host is.
     pub rate: Option<u64>,
+    /// Where that rate is kept.
+    pub shaper: Shaper,
 }
 
 /// The networks that the published work emulates.
 pub const NETWORKS: [Network; 3] = [
-    Network { profile: "localhost", title: "localhost", rate: None },
-    Network { profile: "gigabit-ethernet", title: "Ethernet", rate: Some(1_000_000_000) },
-    Network { profile: "wifi", title: "Wi-Fi", rate: Some(54_000_000) },
+    Network { profile: "localhost", title: "localhost", rate: None, shaper: Shaper::Behind },
+    Network { profile: "gigabit-ethernet", title: "Ethernet", rate: Some(1_000_000_000), shaper: Shaper::Behind },
+    Network { profile: "wifi", title: "Wi-Fi", rate: Some(54_000_000), shaper: Shaper::Behind },
 ];
+
+impl Network {
+    /// The same with its rate kept there; `None` if it has no rate.
+    #[must_use]
+    pub fn shaped(self, shaper: Shaper) -> Option<Self> {
+        self.rate.map(|_| Self { shaper, ..self })
+    }
+
+    /// Where its rate is kept, for a reader; `None` if it has no rate.
+    pub fn shaped_where(self) -> Option<String> {
+        let rate = chronoseal_core::Rate(self.rate?);
+        Some(format!("The rate of {rate} is kept {} (`shaper = \"{}\"`).", self.shaper.text(), self.shaper.name()))
+    }
+}
 
 /// How messages become packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -137,6 +154,9 @@ impl Pair<'_> {
             network.profile,
             packets.mtu()
         );
+        if network.shaper != Shaper::default() {
+            text += &format!("shaper = \"{}\"\n", network.shaper.name());
+        }
         if self.attack.is_some_and(|attack| attack.through) {
             text += &format!("through = \"{STRANGER}\"\n");
         }
@@ -334,6 +354,42 @@ mod tests {
         assert_eq!(programs[1], ["/built/adapter", "10.0.0.2", "10.0.0.2", "/keys/station", "a \"b\""]);
         assert_eq!(programs[2], ["/built/broker", "10.0.0.3"]);
         assert_eq!((plan.streams[0].length, plan.seed), (9_000, 7));
+    }
+
+    #[test]
+    fn where_the_rate_is_kept_is_in_the_scenario_and_in_words() {
+        let [localhost, _, wifi] = NETWORKS;
+        assert_eq!((localhost.shaped(Shaper::Sender), localhost.shaped_where()), (None, None));
+        let held = wifi.shaped(Shaper::Sender).unwrap();
+        let text = |network: Network| {
+            let configuration = configuration(None);
+            let places = [Path::new("/built"), Path::new("/bodies")];
+            Pair {
+                configuration: &configuration,
+                built: places[0],
+                keys: None,
+                bodies: places[1],
+                network,
+                packets: Packets::Real,
+                data: &Data::published()[0],
+                duration: Duration::from_s(3),
+                seed: 7,
+                attack: None,
+            }
+            .scenario()
+        };
+        let plan = |network| {
+            chronoseal_scenario::load("pair.toml", text(network).as_bytes(), &[], &chronoseal_scenario::NoFiles)
+                .unwrap()
+        };
+        let shaper = |network| {
+            let plan = plan(network);
+            chronoseal_plan::Link::of(&plan, chronoseal_plan::SegmentId(0)).unwrap().segment.laws.shaper
+        };
+        assert_eq!([shaper(wifi), shaper(held)], [Shaper::Behind, Shaper::Sender]);
+        let said = [wifi, held].map(|network| network.shaped_where().unwrap());
+        assert!(said[0].contains("is lost (`shaper = \"behind\"`)"), "{}", said[0]);
+        assert!(said[1].contains("54Mbit/s") && said[1].contains("is late (`shaper = \"sender\"`)"), "{}", said[1]);
     }
 
     #[test]

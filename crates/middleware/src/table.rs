@@ -78,10 +78,11 @@ pub fn document(
     ranked.sort_by_key(|row| row.rank());
     let title = format!("Robot middleware: {} over {}", data.name, network.title);
     let subtitle = format!(
-        "{} B every {:.2} ({:.1} Mbit/s without headers), measured live through the emulated link.",
+        "{} B every {:.2} ({:.1} Mbit/s without headers), measured live through the emulated link.{}",
         data.length,
         data.period,
-        data.load() / 1e6
+        data.load() / 1e6,
+        network.shaped_where().map_or_else(String::new, |place| format!(" {place}"))
     );
     let mut measured = Section::new("Measured").with(Block::Table(table(&ranked)));
     if ranked.iter().any(|row| row.measured().is_some_and(|measured| measured.latency.is_some())) {

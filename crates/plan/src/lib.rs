@@ -25,6 +25,7 @@ mod threat;
 
 pub use can::*;
 pub use chronoseal_core::random::Jitter;
+pub use chronoseal_media::link::Shaper;
 pub use chronoseal_media::recovery::{LatentErrors, RecoveryAlgorithm, RecoveryConfig};
 pub use chronoseal_nodes::end_system::Replication;
 pub use chronoseal_nodes::udp_station::NUMBERS_TOLD_APART;

@@ -99,6 +99,20 @@ pub struct ProgramMeta {
     /// The most that each of its processes had in memory, in sum `[byte]`; `None` if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
+    /// What it says of serializing messages, a row for each of its streams of which it says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub serialized: Vec<SerializedMeta>,
+}
+
+/// What a program of others says of serializing the messages of a stream that it sends, or of deserializing those that it receives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SerializedMeta {
+    /// The stream: index into [`RunMeta::streams`].
+    pub stream: u16,
+    /// Of so many messages, the last ones.
+    pub messages: u32,
+    /// Half of them took at most so long `[ns]`.
+    pub median_ns: u64,
 }
 
 /// The host of a node, in a run over several.

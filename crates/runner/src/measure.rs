@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use chronoseal_catalog::{
     BuildError, BuildOptions, Connection, Datagrams, Kinds, LiveHome, LiveLink, Prepared, Sockets,
 };
-use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm, StreamId};
+use chronoseal_core::{Duration, Node, NodeId, PortId, Ppm, Rate, StreamId};
 use chronoseal_media::medium::Attachment;
 use chronoseal_plan::{AttackPlace, Fidelity, LinkTransport, Plan, SegmentId};
 use chronoseal_results::{Direction, Engine, Fact, FrameRow, ProgramMeta, RunRows, Stays};
@@ -382,7 +382,7 @@ impl<'p> Carriers<'p> {
     fn port(&self, node: NodeId, segment: SegmentId) -> PortLink {
         let kind = self.prepared.kind(segment);
         let socket = |sockets: Sockets| {
-            let Sockets { address, datagrams, mtu, connections, leaves_checksum_out } = sockets;
+            let Sockets { address, datagrams, mtu, connections, leaves_checksum_out, held_to } = sockets;
             let end = |connection: &Connection| connection_end(connection, virtual_link::station_ip(connection.peer));
             let heard = datagrams.iter().filter(|end| !end.sends);
             let others = self.prepared.plan().node_ids().filter(|other| *other != node);
@@ -399,6 +399,7 @@ impl<'p> Carriers<'p> {
                 parted: datagrams.iter().filter(|end| end.sends).filter_map(parted_stream).collect(),
                 parted_len_max: heard.filter_map(|end| Some(end.parts?.message_len)).max().unwrap_or(0),
                 leaves_checksum_out,
+                held_to: held_to.map(|Rate(bits_per_s)| bits_per_s),
             })
         };
         match (kind.live_link(), &self.interface) {
@@ -546,6 +547,7 @@ fn program_meta(plan: &Plan, end: &ProgramEnd) -> ProgramMeta {
         printed: end.printed.clone(),
         processor_ns: end.usage.processor_ps.map(|ps| Duration::from_ps(ps).as_ns()),
         memory: end.usage.memory,
+        serialized: end.usage.serialized.clone(),
     }
 }
 

@@ -52,6 +52,15 @@ pub enum LiveError {
         /// As the kernel put it.
         reason: String,
     },
+    /// The kernel has nothing that holds senders back.
+    #[error(
+        "this host cannot hold senders back at the rate of a link (`shaper = \"sender\"`): its kernel refuses a token bucket ({reason}). \
+         `modprobe sch_tbf`, or leave `shaper` out: the rate is then kept behind the sender's device, and what is too much is lost"
+    )]
+    ShaperRefused {
+        /// As the kernel put it.
+        reason: String,
+    },
     /// A CAN interface of the kernel cannot be used.
     #[error(
         "this host refuses the CAN interface `{interface}` ({reason}). For a virtual one, as root: `modprobe vcan`, \
@@ -129,6 +138,7 @@ impl LiveError {
                 | Self::TapRefused { .. }
                 | Self::VethRefused { .. }
                 | Self::InterfaceRefused { .. }
+                | Self::ShaperRefused { .. }
                 | Self::CanRefused { .. }
                 | Self::MulticastRefused { .. }
         )
@@ -142,6 +152,7 @@ impl LiveError {
             Step::Namespace => Self::NamespaceRefused { reason },
             Step::Tap => Self::TapRefused { reason },
             Step::Veth => Self::VethRefused { reason },
+            Step::Shaper => Self::ShaperRefused { reason },
             Step::Interface => Self::InterfaceRefused { reason },
             Step::Node | Step::Run => Self::Node { node, name, reason },
         }

@@ -1,7 +1,7 @@
 //! What an agent writes down during a run, in memory set aside before it.
 
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, FramePart, NodeId, SimTime, StreamId, Work};
-use chronoseal_results::{EventRow, WorkRow};
+use chronoseal_results::{EventRow, SerializedMeta, WorkRow};
 use serde::{Deserialize, Serialize};
 
 use crate::clock::RunClock;
@@ -105,12 +105,15 @@ impl ConnectionRecord {
 }
 
 /// What a program took, with all that it started.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
 pub struct ProgramUsage {
     /// Processor time, its own and that of the kernel for it `[ps]`; `None` if a process ended of which nobody knows.
     pub processor_ps: Option<i64>,
     /// The most that its processes that lasted until the end of the run had in memory, each at its own time `[byte]`; `None` if it ended before.
     pub memory: Option<u64>,
+    /// What it says of serializing messages.
+    #[serde(default)]
+    pub serialized: Vec<SerializedMeta>,
 }
 
 /// What became of a program.

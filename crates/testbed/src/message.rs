@@ -113,6 +113,8 @@ pub(crate) enum Step {
     Tap,
     /// Making a pair of interfaces in its place.
     Veth,
+    /// Having it hold back who sends over it.
+    Shaper,
     /// Bringing the interface up, or the packet socket on it.
     Interface,
     /// Opening the CAN interface of this name.

@@ -23,7 +23,9 @@ use socket2::Socket;
 const AT_ONCE_MAX: usize = 64;
 
 /// So long a sender waits for room in the kernel before a message is refused `[ms]`.
-const WAIT_MAX_MS: u16 = 100;
+pub(crate) const SHORT_WAIT: u16 = 100;
+/// The same where its interface holds it back, and waiting is what it is to do: a send buffer drains in that time from 200 kbit/s on.
+pub(crate) const HELD_WAIT: u16 = 5_000;
 
 /// How the messages of a stream are cut.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
@@ -49,16 +51,23 @@ pub struct PartedStream {
 pub(crate) struct PartSender {
     /// The kernel cuts buffers, or has not been asked to.
     cuts: bool,
+    /// So long it waits for room in the kernel `[ms]`.
+    wait: u16,
     buffer: Vec<u8>,
 }
 
 impl Default for PartSender {
     fn default() -> Self {
-        Self { cuts: true, buffer: Vec::new() }
+        Self::waiting(SHORT_WAIT)
     }
 }
 
 impl PartSender {
+    /// One that waits so long for room in the kernel before it refuses a message `[ms]`.
+    pub(crate) fn waiting(wait: u16) -> Self {
+        Self { cuts: true, wait, buffer: Vec::new() }
+    }
+
     /// Sends a message in its parts.
     ///
     /// # Errors
@@ -98,8 +107,9 @@ impl PartSender {
             let size = u16::try_from(len).map_err(|_| io::ErrorKind::InvalidInput)?;
             let cut = [ControlMessage::UdpGsoSegments(&size)];
             let parts = [IoSlice::new(&self.buffer)];
-            let sent =
-                with_room(socket, || sendmsg(socket.as_raw_fd(), &parts, &cut, MsgFlags::MSG_DONTWAIT, Some(&to)));
+            let sent = with_room(socket, self.wait, || {
+                sendmsg(socket.as_raw_fd(), &parts, &cut, MsgFlags::MSG_DONTWAIT, Some(&to))
+            });
             match sent {
                 // No such option, or an interface that cannot do without checksums of ours.
                 Err(Errno::EIO | Errno::EINVAL | Errno::ENOPROTOOPT | Errno::EOPNOTSUPP) => self.cuts = false,
@@ -111,7 +121,7 @@ impl PartSender {
         while from < datagrams.len() {
             let rest = &datagrams[from..];
             let addresses = vec![Some(to); rest.len()];
-            from += with_room(socket, || {
+            from += with_room(socket, self.wait, || {
                 let mut headers = MultiHeaders::preallocate(rest.len(), None);
                 let sent = sendmmsg(socket.as_raw_fd(), &mut headers, rest, &addresses, [], MsgFlags::MSG_DONTWAIT)?;
                 Ok(sent.count())
@@ -122,16 +132,21 @@ impl PartSender {
 }
 
 /// Tries again when there is room in the kernel, once.
-fn with_room<T>(socket: &Socket, mut send: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
+fn with_room<T>(socket: &Socket, wait: u16, mut send: impl FnMut() -> nix::Result<T>) -> nix::Result<T> {
     match send() {
         Err(Errno::EAGAIN | Errno::ENOBUFS) => {
-            let mut polled = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
-            nix::poll::poll(&mut polled, PollTimeout::from(WAIT_MAX_MS))?;
+            await_room(socket, wait)?;
             send()
         }
         Err(Errno::EINTR) => send(),
         sent => sent,
     }
+}
+
+/// Until there is room in the kernel for what a socket sends, at most so long `[ms]`.
+pub(crate) fn await_room(socket: &Socket, wait: u16) -> nix::Result<()> {
+    let mut polled = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
+    nix::poll::poll(&mut polled, PollTimeout::from(wait)).map(|_| ())
 }
 
 /// The stream among these that a message is of.
@@ -179,7 +194,7 @@ mod tests {
         TestBedHeader { stream: StreamId(5), sequence: 9 }.emit(&mut message);
         for data_len in [100u16, 1_464, 19_994, 19_995, 20_000] {
             let by_kernel = received(&mut PartSender::default(), &message, data_len);
-            let one_by_one = received(&mut PartSender { cuts: false, buffer: Vec::new() }, &message, data_len);
+            let one_by_one = received(&mut PartSender { cuts: false, ..PartSender::default() }, &message, data_len);
             assert!(by_kernel == one_by_one, "{data_len}");
             let parts = (message.len() - TestBedHeader::LEN).div_ceil(usize::from(data_len));
             assert_eq!(by_kernel.len(), parts);

@@ -9,8 +9,9 @@
 //! ```
 //!
 //! Kind 1 is a message that was sent: when it was due (0 if at once), and when the program handed it over. Kind 2 is one that was received: the
-//! application had it at the time `at`. Flag 1 of one received: its bytes are not those that were sent. The file is appended to with one
-//! `write` for each record or a whole number of them.
+//! application had it at the time `at`. Flag 1 of one received: its bytes are not those that were sent. Kind 3 is no message: at the time `at` the
+//! program had serialized as many of the stream as stand in the place of a length, or deserialized them if it receives it, and half of them took at
+//! most as long as stands in the place of a number `[ns]`. The file is appended to with one `write` for each record or a whole number of them.
 
 use chronoseal_core::StreamId;
 
@@ -18,6 +19,7 @@ use chronoseal_core::StreamId;
 const LEN: usize = 32;
 const SENT: u8 = 1;
 const RECEIVED: u8 = 2;
+const SERIALIZED: u8 = 3;
 const ALTERED: u8 = 1;
 
 /// A record.
@@ -48,6 +50,8 @@ pub enum What {
         /// Its bytes are not those that were sent.
         is_altered: bool,
     },
+    /// No message: as many as its length says were serialized, and half of them took at most as long as its number says `[ns]`.
+    Serialized,
 }
 
 /// Times further than this from the start of a run are not of it `[ns]`.
@@ -77,6 +81,7 @@ fn record(bytes: &[u8; LEN]) -> Option<ProgramMessage> {
     let what = match (kind, flags) {
         (SENT, 0) => What::Sent { due_ns: i64::try_from(number(16)).ok().filter(|due| *due != 0).unwrap_or(at_ns) },
         (RECEIVED, 0 | ALTERED) => What::Received { is_altered: flags == ALTERED },
+        (SERIALIZED, 0) if number(8) < FAR_NS => What::Serialized,
         _ => return None,
     };
     let stream = StreamId(u16::from_le_bytes([s0, s1]));
@@ -106,6 +111,7 @@ mod tests {
             (written(1, 0, 0), What::Sent { due_ns: 5_000_000_000 }),
             (written(2, 0, 0), What::Received { is_altered: false }),
             (written(2, 1, 0), What::Received { is_altered: true }),
+            (written(3, 0, 0), What::Serialized),
         ];
         for (bytes, what) in good {
             assert_eq!(parse(&bytes, 4_000_000_000), (vec![of(what)], 0));
@@ -117,7 +123,8 @@ mod tests {
             far,
             written(1, 0, i64::MAX as u64),
             written(0, 0, 0),
-            written(3, 0, 0),
+            written(3, 1, 0),
+            written(4, 0, 0),
             written(1, 1, 0),
             written(2, 2, 0),
             vec![1; LEN - 1],

@@ -37,6 +37,10 @@ const BUFFER: usize = 8 << 20;
 /// The same for one that holds a message in parts and what the kernel keeps beside each of them `[byte]`.
 const BUFFER_MAX: usize = 64 << 20;
 
+/// The send buffer of a station that its interface holds back, of which the kernel makes twice as much, as of any that is asked for: what Linux
+/// gives a socket that asks for nothing `[byte]`.
+const HELD_BUFFER: usize = 106_496;
+
 /// A port whose node speaks UDP through the kernel.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct SocketLink {
@@ -60,12 +64,17 @@ pub struct SocketLink {
     pub parted_len_max: u32,
     /// Datagrams leave without a checksum of UDP, so that the kernel at the other end hands over those that were altered on the way.
     pub leaves_checksum_out: bool,
+    /// The rate at which its interface holds back whoever sends faster over it, as the kernel does with a slow device; `None`: it holds
+    /// nobody back `[bit/s]`.
+    pub held_to: Option<u64>,
 }
 
 /// A UDP socket on an interface, and the connections that end there.
 pub(crate) struct SocketPort {
     socket: Socket,
     port: u16,
+    /// Its interface holds it back: it waits for room as a program does whose socket blocks.
+    is_held: bool,
     connections: Option<Connections>,
     parted: Vec<PartedStream>,
     parts: PartSender,
@@ -88,6 +97,14 @@ impl SocketPort {
         if link.leaves_checksum_out {
             leave_checksum_out(&socket)?;
         }
+        let wait = match link.held_to {
+            // What a program has unless it asks for more, so that a sender that is held back waits as one of those does.
+            Some(_) => {
+                let _ = socket.set_send_buffer_size(HELD_BUFFER);
+                parts::HELD_WAIT
+            }
+            None => parts::SHORT_WAIT,
+        };
         let connections = match &link.connections[..] {
             [] => None,
             ends => Some(Connections::open(ends, channels)?),
@@ -95,8 +112,14 @@ impl SocketPort {
         if let Some(connections) = &connections {
             connections.watch(&socket)?;
         }
-        let (parted, parts) = (link.parted.clone(), PartSender::default());
-        Ok(Self { socket, port: link.port, connections, parted, parts, control: Control::default() })
+        let (parted, parts) = (link.parted.clone(), PartSender::waiting(wait));
+        let is_held = link.held_to.is_some();
+        Ok(Self { socket, port: link.port, is_held, connections, parted, parts, control: Control::default() })
+    }
+
+    /// Its interface holds it back.
+    pub(crate) fn is_held(&self) -> bool {
+        self.is_held
     }
 
     /// Its connections, if it has any.
@@ -143,7 +166,13 @@ impl SocketPort {
         }
         let (packet, data) = message(frame).ok_or(io::ErrorKind::InvalidInput)?;
         let to = SocketAddrV4::new(Ipv4Addr::from(packet.destination), self.port);
-        let sent = self.socket.send_to(data, &to.into())?;
+        let sent = match self.socket.send_to(data, &to.into()) {
+            Err(error) if self.is_held && error.kind() == io::ErrorKind::WouldBlock => {
+                parts::await_room(&self.socket, parts::HELD_WAIT)?;
+                self.socket.send_to(data, &to.into())?
+            }
+            sent => sent?,
+        };
         if sent == data.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
     }
 

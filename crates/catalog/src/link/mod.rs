@@ -5,7 +5,7 @@ mod live;
 
 use chronoseal_analysis::Infeasible;
 use chronoseal_core::{Node, NodeId, StreamId};
-use chronoseal_media::link::{DelayLaw, LinkConfig, Loss, LossyLink, Order};
+use chronoseal_media::link::{DelayLaw, LinkConfig, Loss, LossyLink, Order, Shaper};
 use chronoseal_media::medium::{Attachment, Medium};
 use chronoseal_nodes::Protection;
 use chronoseal_nodes::gateway::Stack;
@@ -280,6 +280,7 @@ impl Kind for LinkKind {
             mtu: view.segment.mtu,
             connections: connections(view, node),
             leaves_checksum_out: view.segment.laws.corrupt > 0.0,
+            held_to: view.segment.laws.rate.filter(|_| view.segment.laws.shaper == Shaper::Sender),
         })
     }
 
@@ -336,7 +337,14 @@ impl Kind for LinkKind {
         let mut properties = vec![
             ("profile", profile.unwrap_or("localhost").to_owned()),
             ("rate", laws.rate.map_or_else(|| "none".to_owned(), |rate| rate.to_string())),
-            ("queue", format!("{} frames", laws.queue)),
+            ("shaper", laws.shaper.text().to_owned()),
+            (
+                "queue",
+                match laws.shaper {
+                    Shaper::Behind => format!("{} frames", laws.queue),
+                    Shaper::Sender => "none: messages wait at their sender".to_owned(),
+                },
+            ),
             ("delay", delay(&laws.delay)),
             ("delay, mean and deviation of what comes", format!("{:.3} us, {:.3} us", mean / 1e3, deviation / 1e3)),
             ("loss", loss(laws.loss)),

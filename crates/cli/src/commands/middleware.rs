@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 
 use chronoseal_console::{Format, Printer, Status, Trouble, files};
 use chronoseal_core::{Bytes, Duration};
+use chronoseal_media::link::Shaper;
 use chronoseal_middleware::{
     Adapter, Answer, Cache, Configuration, Data, Host, NETWORKS, Network, Packets, Question, Recording, Repetitions,
     Row, Trial, adapters, attacked, attacks, audit, costs, document, harmed, plain_of, shares,
@@ -142,6 +143,10 @@ struct Run {
     /// The network between the two: `localhost`, `gigabit-ethernet` or `wifi`
     #[arg(long, default_value = "gigabit-ethernet", value_parser = network)]
     network: Network,
+    /// Where the rate of the network is kept: behind the sender's device, so that what is too much is lost, or on the sender's own device, which holds
+    /// it back, so that it is late
+    #[arg(long, value_enum, default_value = "behind")]
+    shaper: ShaperName,
     /// The longest packet: 1500 B, or 64 kB as a host alone with itself has them
     #[arg(long, value_enum, default_value = "real")]
     packets: PacketsName,
@@ -189,6 +194,12 @@ enum DataName {
 enum PacketsName {
     Real,
     Large,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum ShaperName {
+    Behind,
+    Sender,
 }
 
 fn network(text: &str) -> Result<Network, String> {
@@ -239,6 +250,15 @@ fn list(options: &List, printer: &Printer) -> Result<Status, Trouble> {
 }
 
 fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
+    let network = match options.shaper {
+        ShaperName::Behind => options.network,
+        ShaperName::Sender => options.network.shaped(Shaper::Sender).ok_or_else(|| {
+            Trouble(format!(
+                "error: {} has no rate at which a sender could be held back\nhelp: name another network, or leave `--shaper` out",
+                options.network.profile
+            ))
+        })?,
+    };
     let all = adapters(&options.adapters)?;
     let chosen = chosen(&all, &options.names)?;
     let cache = Cache::of_user()?;
@@ -274,7 +294,7 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
         PacketsName::Real => Packets::Real,
         PacketsName::Large => Packets::Large,
     };
-    let (network, duration) = (options.network, options.duration);
+    let duration = options.duration;
     let live = LiveOptions { no_fifo: options.no_fifo, ..LiveOptions::default() };
     let mut host = Host::new(cache, bodies);
     let mut repetitions = Repetitions::default();

@@ -36,6 +36,8 @@ pub struct LinkLaws {
     pub rate: Option<Rate>,
     /// Packets that may wait at an interface, the one that is being sent included.
     pub queue: u32,
+    /// Whom what waits at the rate holds up.
+    pub shaper: Shaper,
     /// What a packet takes on the way.
     pub delay: DelayLaw,
     /// Which packets never come.
@@ -46,6 +48,35 @@ pub struct LinkLaws {
     pub corrupt: f64,
     /// Whether packets may overtake each other.
     pub order: Order,
+}
+
+/// Where the rate of an interface is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Shaper {
+    /// Behind the sender's device, as in a switch or a modem: the sender sends on, and what the queue has no room for is thrown away.
+    #[default]
+    Behind,
+    /// On the sender's own device: its kernel holds it back, so that what is too much is late. As many packets wait as a link can have
+    /// ([`QUEUE_MAX`]).
+    Sender,
+}
+
+impl Shaper {
+    /// As scenarios and options write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Behind => "behind",
+            Self::Sender => "sender",
+        }
+    }
+
+    /// What it does, for a reader of a report.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Behind => "behind the sender's device: what the queue has no room for is lost",
+            Self::Sender => "on the sender's own device: it is held back, and what is too much is late",
+        }
+    }
 }
 
 /// Preamble, checksum and the gap behind a frame `[byte]`: what a packet takes on the wire beside its frame (IEEE 802.3).

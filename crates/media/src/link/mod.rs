@@ -1,7 +1,8 @@
 //! A lossy link: packets wait for their sender's turn, take their time by the rate, and come late, doubled, altered, out of order or
 //! not at all, by laws that are drawn from a seed.
 //!
-//! Each sender has an interface with a bounded queue and a rate. What has left it is lost or delayed on the way, apart from all that
+//! Each sender has an interface with a bounded queue and a rate. A sender that its own device holds back ([`Shaper::Sender`]) is a queue
+//! that is never full: its messages are late there, and none is thrown away. What has left it is lost or delayed on the way, apart from all that
 //! wait. It is what `tc qdisc … netem` is used for, with two differences: a packet that is lost on the way has taken its time at the
 //! rate, and a rate does not put delayed packets into order, unless the link is asked for it ([`Order::Strict`]).
 //!
@@ -27,7 +28,7 @@ mod name;
 #[cfg(test)]
 mod tests;
 
-pub use config::{LinkConfig, LinkLaws, Loss, Order, QUEUE_MAX};
+pub use config::{LinkConfig, LinkLaws, Loss, Order, QUEUE_MAX, Shaper};
 pub use draws::Fate;
 pub use law::{DelayLaw, LastPacket};
 pub use medium::LossyLink;

@@ -21,6 +21,7 @@ fn laws(delay: DelayLaw) -> LinkLaws {
     LinkLaws {
         rate: None,
         queue: 1000,
+        shaper: Shaper::Behind,
         delay,
         loss: Loss::Independent(0.0),
         duplicate: 0.0,

@@ -247,6 +247,7 @@ fn a_program_that_failed_fails_the_run_and_one_that_did_not_changes_nothing() {
         printed: "one\n\u{1b}[31mtwo\n".into(),
         processor_ns: Some(1_500_000_000),
         memory: None,
+        serialized: Vec::new(),
     };
     let of = |program| {
         let meta = RunMeta { programs: vec![program], ..meta(Engine::Live) };

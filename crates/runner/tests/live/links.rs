@@ -50,6 +50,7 @@ pub(crate) fn run_all() {
     a_message_in_many_datagrams_is_lost_where_the_simulator_loses_it();
     a_kernel_waits_for_what_is_late_beside_what_is_lost();
     shipped_scenarios_that_say_so_lose_the_same_messages_live_and_delay_them_as_long();
+    where_a_rate_is_kept_decides_between_loss_and_lateness();
     nothing_is_lost_on_a_connection_over_a_link_that_loses();
     a_station_that_was_stopped_is_seen_to_have_been();
     what_a_killed_sender_sent_is_timed_by_what_its_messages_say();
@@ -163,6 +164,53 @@ fn a_kernel_waits_for_what_is_late_beside_what_is_lost() {
     let early = |rows: &RunRows| ends(rows).into_iter().filter(|((stream, _), _)| *stream == StreamId(0)).collect();
     let (simulated, live): (BTreeMap<_, _>, BTreeMap<_, _>) = (early(&simulated), early(&live));
     assert_eq!(simulated, live);
+}
+
+/// 37.7 Mbit/s of whole and of cut messages into 20: behind the sender's device half of them are lost, and on it they are late, in the simulator
+/// and in the kernel. There the sender itself is held back: it hands its last messages over long after they were due.
+fn where_a_rate_is_kept_decides_between_loss_and_lateness() {
+    const LAWS: &str = "rate = \"20Mbit/s\"\ndelay = { constant = \"1ms\" }\n";
+    for (length, period, timeout) in [("9kB", "2ms", ""), ("90kB", "20ms", "air = { reassembly_timeout = \"2s\" }")] {
+        let text = SCENARIO.replacen("period = \"20ms\"", &format!("period = \"{period}\""), 1);
+        let text = text.replacen("length = \"9kB\"", &format!("length = \"{length}\"\n{timeout}"), 1);
+        let rows = |engine, keys: &str| {
+            let laws = format!("{LAWS}{keys}");
+            Some(engines::run(engine, &load(&text.replace("LAWS", &laws), &NoFiles))?.rows)
+        };
+        for engine in [Engine::Sim, Engine::Live] {
+            let (Some(behind), Some(sender)) =
+                (rows(engine, "queue = \"70 frames\""), rows(engine, "shaper = \"sender\""))
+            else {
+                return;
+            };
+            let of = |rows: &RunRows| -> Vec<FrameRow> {
+                let of_laser = rows.frames.iter().filter(|row| row.stream == StreamId(0));
+                of_laser.copied().collect()
+            };
+            let (behind, sender) = (of(&behind), of(&sender));
+            let full = |rows: &[FrameRow]| {
+                rows.iter().filter(|row| row.outcome == Outcome::Discarded(DiscardReason::QueueFull)).count()
+            };
+            let what = format!("{engine:?}, {length}");
+            assert!(full(&behind) * 4 > behind.len(), "{what}: {} of {}", full(&behind), behind.len());
+            assert_eq!(full(&sender), 0, "{what}");
+            // All came but those behind the last that did.
+            let mut came: Vec<u64> =
+                sender.iter().filter(|row| row.outcome == Outcome::Delivered).map(|row| row.sequence).collect();
+            came.sort_unstable();
+            assert!(came.iter().copied().eq(0..came.len() as u64), "{what}: {came:?}");
+            let longest = |rows: &[FrameRow]| {
+                rows.iter().filter_map(FrameRow::latency).map(|latency| latency.as_ms_f64()).fold(0.0, f64::max)
+            };
+            let (soon, late) = (longest(&behind), longest(&sender));
+            assert!(soon < 150.0 && late > 300.0, "{what}: {soon} ms behind the device, {late} ms on it");
+            if engine == Engine::Live {
+                let held = sender.iter().filter_map(|row| Some(row.sent_at? - row.due_at?));
+                let held = held.map(|late| late.as_ms_f64()).fold(0.0, f64::max);
+                assert!(held > 200.0, "{what}: its sender was {held} ms late at most");
+            }
+        }
+    }
 }
 
 /// What a shipped scenario says at its beginning that this test holds it to.

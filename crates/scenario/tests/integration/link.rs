@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::{Duration, NodeId, Rate};
-use chronoseal_media::link::{DelayLaw, Loss, Order};
+use chronoseal_media::link::{DelayLaw, Loss, Order, QUEUE_MAX, Shaper};
 use chronoseal_plan::{Link, LinkTransport, PayloadPlan, Plan, ProgramPlan, SegmentId};
 use chronoseal_scenario::{Code, FileError, Files, NoFiles, load};
 
@@ -58,6 +58,10 @@ fn a_profile_is_what_others_have_emulated_and_each_key_takes_the_place_of_its_pa
     assert_eq!((laws.rate, &laws.delay), (Some(Rate(10_000_000)), &DelayLaw::Constant(Duration::from_ms(2))));
     assert_eq!(laws.loss, Loss::GilbertElliott { to_bad: 0.01, to_good: 0.25, good: 0.0, bad: 1.0 });
     assert_eq!((laws.queue, laws.order, laws.duplicate), (5, Order::Strict, 0.01));
+
+    let held = plan(&changed("held", WIFI, "profile = \"wifi\"", "profile = \"wifi\"\nshaper = \"sender\""));
+    let shaper = |plan: &Plan| (link(plan).segment.laws.shaper, link(plan).segment.laws.queue);
+    assert_eq!([shaper(&wifi), shaper(&held)], [(Shaper::Behind, 1_000), (Shaper::Sender, QUEUE_MAX)]);
 }
 
 /// The stream of the profile under a protection.
@@ -100,6 +104,14 @@ fn what_a_link_cannot_do_is_refused_with_what_helps() {
         ("share", "profile = \"wifi\"", "loss = { independent = \"101%\" }", Code::OutOfRange),
         ("order", "profile = \"wifi\"", "delay = { uniform = { min = \"2ms\", max = \"1ms\" } }", Code::OutOfRange),
         ("queue", "profile = \"wifi\"", "queue = \"0 frames\"", Code::OutOfRange),
+        ("unshaped", "profile = \"wifi\"", "shaper = \"sender\"", Code::MissingKey),
+        (
+            "never full",
+            "profile = \"wifi\"",
+            "profile = \"wifi\"\nshaper = \"sender\"\nqueue = \"9 frames\"",
+            Code::ChooseOne,
+        ),
+        ("shaper", "profile = \"wifi\"", "shaper = \"receiver\"", Code::UnknownValue),
         ("packets", "profile = \"wifi\"", "mtu = \"20B\"", Code::OutOfRange),
         ("unit", "profile = \"wifi\"", "delay = { constant = \"2\" }", Code::MissingUnit),
         ("file", "profile = \"wifi\"", "delay = { recorded = \"none.txt\" }", Code::BadRecording),

@@ -156,6 +156,7 @@ fn notes(all: &[Adapter], cells: &Cells) -> Vec<String> {
         "Localhost is the emulated link without delay, loss and rate, so a message passes two kernels and the emulator; shared memory is off.".to_owned(),
         format!("Packets are as in the source: one for up to {} bytes.", chronoseal_middleware::Packets::Large.mtu()),
         "Latency is from when a message was due to when the subscriber had it; the source measured from before serialisation, so that a publisher that was held up showed none of it.".to_owned(),
+        "The rates of Ethernet and Wi-Fi are kept behind the sender's device (`shaper = \"behind\"`), as in the source: what is too much is lost. `chronoseal middleware run --shaper sender` keeps them on its own device, where it is late.".to_owned(),
         "Networks: localhost as it is; Ethernet 1 Gbit/s with a delay of N(300 us, 360 us); Wi-Fi 54 Mbit/s, N(13 ms, 22 ms), 1 % of the packets lost; negative delays are none.".to_owned(),
     ];
     for adapter in all {

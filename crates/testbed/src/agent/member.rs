@@ -150,8 +150,9 @@ impl Member {
         }
         self.launches.clear();
         self.end = self.end.min(self.clock.now());
-        let now = self.oscillator.local(self.clock.now());
-        while let Some((stream, due)) = self.node.owed(now) {
+        // It may hear of the end late, when it comes back from sending.
+        let end = self.oscillator.local(self.end);
+        while let Some((stream, due)) = self.node.owed(end) {
             self.log.owed.push((stream.0, self.oscillator.sim(due).as_ps()));
         }
         self.handle(Input::Command(Command::Stop))
@@ -242,6 +243,8 @@ impl Member {
         handled.map_err(|error| Failure::Told(Step::Run, error.to_string()))?;
         let mut computing: Option<(Work, SimTime)> = None;
         let mut attack = None;
+        // A message was sent over an interface that may hold it back; word of it comes behind it, and is of the time before that.
+        let mut was_held = false;
         // What was told of a frame was told when it had been looked at.
         let mut now = if is_frame { self.clock.now() } else { now };
         loop {
@@ -267,6 +270,10 @@ impl Member {
                         _ => None,
                     };
                     self.log.events.push(EventRecord::new(now, &event));
+                    if was_held {
+                        self.go_on_later();
+                        return Ok(());
+                    }
                 }
                 Output::Transmit(transmit) => {
                     let launch_at = self.oscillator.sim(transmit.launch_at);
@@ -283,7 +290,12 @@ impl Member {
                     let Transmit { port, token, .. } = transmit;
                     self.launches.push(launch_at, port, token, attack.take(), records, bytes);
                     self.send_due();
-                    now = self.clock.now();
+                    if !self.ports.get(port.index()).is_some_and(Port::is_held) {
+                        now = self.clock.now();
+                    } else if std::mem::replace(&mut was_held, true) {
+                        self.go_on_later();
+                        return Ok(());
+                    }
                 }
                 Output::Timeout(at) => {
                     self.wake_at = at;
@@ -292,6 +304,12 @@ impl Member {
                 _ => return Err(Failure::Told(Step::Run, "the node wants something unknown to this driver".into())),
             }
         }
+    }
+
+    /// One that is held back may always have something due again when it comes back from sending. It goes on in the next turn, behind what came
+    /// meanwhile, unless the run is over.
+    fn go_on_later(&mut self) {
+        self.wake_at = Some(self.oscillator.local(self.clock.now()));
     }
 
     /// Lets time pass until `until` with the node busy. Its network interface goes on launching frames.

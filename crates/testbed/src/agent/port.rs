@@ -103,6 +103,11 @@ impl Port {
         }
     }
 
+    /// What it sends may have to wait for its interface.
+    pub(super) fn is_held(&self) -> bool {
+        matches!(self, Self::Socket(socket) if socket.is_held())
+    }
+
     /// Its connections, if it has any.
     pub(super) fn connections(&self) -> Option<&Connections> {
         match self {

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use chronoseal_core::{DiscardReason, Duration, Event, EventKind, SimTime};
+use chronoseal_results::SerializedMeta;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -140,8 +141,9 @@ impl Running {
             let (how, is_well) = ended.expect("set above");
             self.state = State::Ended { at: None, how, is_well };
         }
-        self.note_messages(end, log);
+        let serialized = self.note_messages(end, log);
         let usage = self.meter.map_or_else(ProgramUsage::default, Meter::end);
+        let usage = ProgramUsage { serialized, ..usage };
         // All that wrote to the pipe is gone.
         self.reader.into_iter().for_each(|reader| drop(reader.join()));
         let bytes: Vec<u8> = self.printed.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
@@ -159,9 +161,9 @@ impl Running {
 }
 
 impl Running {
-    /// Its records, as those of messages over connections: no packet stands for one of these either.
-    fn note_messages(&mut self, end: SimTime, log: &mut AgentLog) {
-        let mut bytes = Vec::new();
+    /// Its records, as those of messages over connections: no packet stands for one of these either. What it says of serializing them.
+    fn note_messages(&mut self, end: SimTime, log: &mut AgentLog) -> Vec<SerializedMeta> {
+        let (mut bytes, mut serialized) = (Vec::new(), Vec::new());
         if let Some(mut file) = self.records.take() {
             // Of what cannot be read nothing was sent, as far as anybody knows.
             let _ = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes));
@@ -200,10 +202,14 @@ impl Running {
                     log.events.push(record);
                     log.connected_received.push((record, len));
                 }
-                What::Sent { .. } => log.bad_records += 32,
+                What::Serialized if is_its(true) || is_its(false) => {
+                    serialized.push(SerializedMeta { stream: stream.0, messages: len, median_ns: sequence });
+                }
+                What::Sent { .. } | What::Serialized => log.bad_records += 32,
             }
         }
         log.events.sort_by_key(EventRecord::at);
+        serialized
     }
 
     /// What was due and nobody wrote down as sent: a program that stops, or that is held up, owes the rest. The schedule of a stream begins with
@@ -214,7 +220,7 @@ impl Running {
             let of_stream = messages.iter().filter(|message| message.stream.0 == stream.number);
             let dues = of_stream.filter_map(|message| match message.what {
                 What::Sent { due_ns } => Some(due_ns - self.clock.epoch_ns).filter(|due| *due < end_ns),
-                What::Received { .. } => None,
+                What::Received { .. } | What::Serialized => None,
             });
             let (mut sent, mut first_ns) = (0, None);
             for due in dues {

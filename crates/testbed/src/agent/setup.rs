@@ -136,6 +136,9 @@ fn spoken(
     channels: Vec<Box<dyn Channel>>,
 ) -> Result<(Port, OwnedFd), Failure> {
     let end = interface(name, wires, link.mtu as i32)?;
+    if let Some(rate) = link.held_to {
+        sys::hold_to(name, link.mtu, rate).map_err(Failure::at(Step::Shaper))?;
+    }
     let socket = sys::bring_up_with_address(name, link.mtu, link.address, link.hardware)
         .and_then(|()| link.neighbours.iter().try_for_each(|neighbour| sys::add_neighbour(name, *neighbour)))
         .and_then(|()| SocketPort::open(link, channels));

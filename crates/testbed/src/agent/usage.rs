@@ -40,7 +40,11 @@ impl Meter {
     pub(super) fn end(self) -> ProgramUsage {
         let taken = of_children() - self.before;
         let is_whole = self.alive.as_ref().is_none_or(|alive| alive.processor <= taken);
-        ProgramUsage { processor_ps: is_whole.then(|| taken.as_ps()), memory: self.alive.map(|alive| alive.memory) }
+        ProgramUsage {
+            processor_ps: is_whole.then(|| taken.as_ps()),
+            memory: self.alive.map(|alive| alive.memory),
+            ..ProgramUsage::default()
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use chronoseal_results::{OwedRow, RunRows, Stays};
 
 use self::rows::Table;
 use self::ways::Ways;
-use crate::config::AgentConfig;
+use crate::config::{AgentConfig, PortLink};
 use crate::emulator::EmulatorLog;
 use crate::live::AgentCounts;
 use crate::log::{AgentLog, OperationNames};
@@ -118,7 +118,15 @@ fn warnings_of(
                 warnings.push(format!("{name}: {number} frames {what}"));
             }
         };
-        warn(count.lost, "were sent but never reached the emulator");
+        let is_held = agent.ports.iter().any(|link| matches!(link, PortLink::Socket(link) if link.held_to.is_some()));
+        warn(
+            count.lost,
+            if is_held {
+                "never reached the emulator: they waited at its interface, which holds it back, when the run ended"
+            } else {
+                "were sent but never reached the emulator"
+            },
+        );
         warn(count.unread, "were written to its wire but never received");
         // What its program sends is the kernel's too.
         let foreign = if agent.program.is_some() { 0 } else { count.foreign };

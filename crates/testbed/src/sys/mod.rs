@@ -11,8 +11,10 @@ mod interface;
 mod interrupt;
 mod loopback;
 mod namespace;
+mod netlink;
 mod packet;
 mod schedule;
+mod shaper;
 mod veth;
 
 pub(crate) use checksum::leave_checksum_out;
@@ -29,6 +31,7 @@ pub(crate) use loopback::enter_private_loopback;
 pub(crate) use namespace::{Namespace, enter_named_network, enter_own_network};
 pub(crate) use packet::{PacketSocket, Received};
 pub(crate) use schedule::{allowed_cpus, pin_to, tighten_timers, try_fifo};
+pub(crate) use shaper::hold_to;
 pub(crate) use veth::create_veth;
 
 /// The result of a system call, or its error.

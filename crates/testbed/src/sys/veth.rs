@@ -9,6 +9,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 
 use super::checked;
 use super::interface::{bring_up_silent, request};
+use super::netlink::{attribute, create};
 use super::packet::PacketSocket;
 
 /// `VETH_INFO_PEER` of `linux/veth.h`.
@@ -52,55 +53,12 @@ fn new_pair(name: &str, there: &File) -> io::Result<()> {
     let kind = attribute(libc::IFLA_INFO_KIND, b"veth");
     let data = attribute(libc::IFLA_INFO_DATA, &attribute(VETH_INFO_PEER, &peer));
     let body = [&link_header()[..], &ends, &attribute(libc::IFLA_LINKINFO, &[kind, data].concat())].concat();
-    let flags = libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE | libc::NLM_F_EXCL;
-    let len = (size_of::<libc::nlmsghdr>() + body.len()) as u32;
-    let mut message = Vec::with_capacity(len as usize);
-    message.extend(len.to_ne_bytes());
-    message.extend(libc::RTM_NEWLINK.to_ne_bytes());
-    message.extend((flags as u16).to_ne_bytes());
-    message.extend([0; 8]);
-    message.extend(body);
-    acknowledged(&message)
+    create(libc::RTM_NEWLINK, &body)
 }
 
 /// An `ifinfomsg` that chooses nothing.
 const fn link_header() -> [u8; size_of::<libc::ifinfomsg>()] {
     [0; size_of::<libc::ifinfomsg>()]
-}
-
-/// An attribute with its length, padded to four bytes (netlink(7)).
-fn attribute(kind: u16, data: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(data.len() + 8);
-    bytes.extend((data.len() as u16 + 4).to_ne_bytes());
-    bytes.extend(kind.to_ne_bytes());
-    bytes.extend(data);
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    bytes
-}
-
-/// Says something to the kernel by netlink and waits for its answer.
-fn acknowledged(message: &[u8]) -> io::Result<()> {
-    let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
-    // SAFETY: no pointers are passed.
-    let raw = checked(unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) })?;
-    // SAFETY: `socket` has just returned this descriptor to us alone.
-    let socket = unsafe { OwnedFd::from_raw_fd(raw) };
-    // SAFETY: the buffer is valid for its length and lives through the call.
-    let sent = unsafe { libc::send(socket.as_raw_fd(), message.as_ptr().cast(), message.len(), 0) };
-    if sent < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    let mut answer = [0u8; 1024];
-    // SAFETY: the buffer is valid for its length and lives through the call.
-    let heard = unsafe { libc::recv(socket.as_raw_fd(), answer.as_mut_ptr().cast(), answer.len(), 0) };
-    let heard = usize::try_from(heard).map_err(|_| io::Error::last_os_error())?;
-    // Behind the header of 16 bytes stands the error, negative, or 0.
-    let code = answer[..heard].get(16..20).and_then(|code| code.try_into().ok()).map(i32::from_ne_bytes);
-    match code {
-        Some(0) => Ok(()),
-        Some(code) => Err(io::Error::from_raw_os_error(-code)),
-        None => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the kernel gave no answer")),
-    }
 }
 
 /// What is sent over an interface has its checksums and is no longer than a packet, since a packet socket takes it as it is. What an

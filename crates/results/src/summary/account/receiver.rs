@@ -127,7 +127,7 @@ impl Receiver {
     fn note_order(&mut self, open: &Open) {
         let took = |(_, end): &Frame| {
             let row = end.as_ref()?.row()?;
-            Some((row.received_at? - row.sent_at?).as_ns())
+            Some((row.received_at? - row.due_at.or(row.sent_at)?).as_ns())
         };
         self.longest_ns = self.longest_ns.max(open.frames.iter().filter_map(took).max().unwrap_or(0));
         let mut before = None;

@@ -3,13 +3,16 @@
 use std::str::FromStr;
 
 use chronoseal_core::{Duration, Percent, Rate};
-use chronoseal_media::link::{DelayLaw, LinkLaws, Loss, Order, QUEUE_MAX};
+use chronoseal_media::link::{DelayLaw, LinkLaws, Loss, Order, QUEUE_MAX, Shaper};
 
-use super::spec::{DelaySpec, LinkSegmentSpec, LossSpec, OrderSpec, ProfileSpec};
+use super::spec::{DelaySpec, LinkSegmentSpec, LossSpec, OrderSpec, ProfileSpec, ShaperSpec};
 use crate::kinds::{Context, Place, SegmentRequest};
 use crate::limits::*;
 use crate::problem::Code;
 use crate::quantity::{Frames, Quantity};
+
+/// Packets that may wait unless a scenario says otherwise, as in NetEm.
+const QUEUE: u32 = 1_000;
 
 /// All of a channel `[10^-4]`.
 const WHOLE: Percent = Percent(10_000);
@@ -25,8 +28,14 @@ pub(super) fn resolve(
     if let Some(Quantity(rate)) = spec.rate {
         laws.rate = Some(context.within(&at("rate"), "the rate", rate, RATE_MIN, RATE_MAX));
     }
-    let queue = context.within(&at("queue"), "the queue", spec.queue.0, Frames(1), Frames(QUEUE_MAX));
-    laws.queue = queue.0;
+    laws.shaper = shaper(request, spec, laws.rate, context);
+    laws.queue = match (spec.queue, laws.shaper) {
+        (Some(Quantity(queue)), Shaper::Behind) => {
+            context.within(&at("queue"), "the queue", queue, Frames(1), Frames(QUEUE_MAX)).0
+        }
+        (None, Shaper::Behind) => QUEUE,
+        (_, Shaper::Sender) => QUEUE_MAX,
+    };
     if let Some(delay) = &spec.delay {
         laws.delay = self::delay(request, at("delay"), delay, context)?;
     }
@@ -42,12 +51,45 @@ pub(super) fn resolve(
     Some((name, laws))
 }
 
+/// Where the rate is kept, if it can be kept there.
+fn shaper(
+    request: &SegmentRequest<'_>,
+    spec: &LinkSegmentSpec,
+    rate: Option<Rate>,
+    context: &mut Context<'_>,
+) -> Shaper {
+    if spec.shaper == ShaperSpec::Behind {
+        return Shaper::Behind;
+    }
+    if rate.is_none() {
+        context.report(
+            Code::MissingKey,
+            &request.table.at("shaper"),
+            format!("`{}` has no rate at which a sender could be held back", request.name),
+            "nothing to keep",
+            "write a `rate`, or leave `shaper` out",
+        );
+    }
+    if spec.queue.is_some() {
+        context.report(
+            Code::ChooseOne,
+            &request.table.at("queue"),
+            "a sender that is held back fills no queue: its messages wait in its own kernel, and none is thrown away"
+                .to_owned(),
+            "never full",
+            "leave `queue` out, or write `shaper = \"behind\"`",
+        );
+    }
+    Shaper::Sender
+}
+
 /// The networks that F. Martín, E. Soriano-Salvador and J. M. Cañas emulated with NetEm: "Quantitative analysis of security in distributed
 /// robotic frameworks", Robotics and Autonomous Systems 100 (2018) 95-107.
 fn profile(profile: ProfileSpec) -> (Option<&'static str>, LinkLaws) {
     let laws = |rate: Option<u64>, delay, loss| LinkLaws {
         rate: rate.map(Rate),
         queue: 0,
+        shaper: Shaper::Behind,
         delay,
         loss: Loss::Independent(loss),
         duplicate: 0.0,

@@ -18,8 +18,11 @@ pub struct LinkSegmentSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Quantity<Rate>>,
     /// Packets that may wait at a station, 1 to 1,000,000, the one that is being sent included. Default: 1000 frames.
-    #[serde(default = "default_queue")]
-    pub queue: Quantity<Frames>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Quantity<Frames>>,
+    /// Where the rate is kept, which decides whether what is too much is lost or late.
+    #[serde(default)]
+    pub shaper: ShaperSpec,
     /// What a packet takes on the way beside its time at the rate. Default: that of the profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<DelaySpec>,
@@ -48,10 +51,6 @@ pub struct LinkSegmentSpec {
     pub measured: Option<String>,
 }
 
-fn default_queue() -> Quantity<Frames> {
-    Quantity(Frames(1000))
-}
-
 fn nothing() -> Quantity<Percent> {
     Quantity(Percent(0))
 }
@@ -73,6 +72,18 @@ pub enum ProfileSpec {
     /// 54Mbit/s, a normal delay of 13ms and 22ms clamped at zero, a loss of 1%.
     #[serde(rename = "wifi")]
     Wifi,
+}
+
+/// Where the rate of a station is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ShaperSpec {
+    /// Behind its device, as in a switch or a modem: what the queue has no room for is lost.
+    #[default]
+    Behind,
+    /// On its own device: its kernel holds it back, so that its messages are late and none of them is lost there. Needs a rate; there is no
+    /// `queue`.
+    Sender,
 }
 
 /// A law of delay.
