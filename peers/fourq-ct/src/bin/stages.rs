@@ -7,7 +7,8 @@
 //! The controls: nothing at all; a loop that goes round once more for odd seeds, which must be seen; and multiplications of registers
 //! by registers, for which no instruction, branch or address depends on the value. What is seen there is the processor's.
 //!
-//! `stages [SAMPLES [PART]]`: SAMPLES for each stage and round, 500,000 without it, which takes six minutes of a processor; PART of the names of the stages that run.
+//! `stages [SAMPLES [ROUNDS [PARTS]]]`: SAMPLES for each stage and round, 500,000 without it; ROUNDS, 2; parts of the names of the
+//! stages that run, separated by commas. Without arguments it takes seven minutes of a processor.
 
 use std::arch::asm;
 use std::hint::black_box;
@@ -23,7 +24,6 @@ use sha2::{Digest, Sha512};
 const VALUES: usize = 4;
 /// Classes: value `class % VALUES` in place `class / VALUES`.
 const CLASSES: usize = 2 * VALUES;
-const ROUNDS: usize = 2;
 /// Classes drawn ahead of the clock.
 const BATCH: usize = 1000;
 /// Random values that run before.
@@ -121,7 +121,8 @@ impl<T> Buffer<T> {
 
 struct Bench {
     samples: usize,
-    wanted: Option<String>,
+    round: u64,
+    wanted: Vec<String>,
     random: Vec<Parts>,
     fixed: [Parts; VALUES],
 }
@@ -134,41 +135,39 @@ impl Bench {
 
     fn values<T: Clone>(&self, code: &str, stage: &str, fixed: &[T; VALUES], random: &[T], mut run: impl FnMut(&T)) {
         let name = format!("{code} | {stage}");
-        if self.wanted.as_ref().is_some_and(|wanted| !name.contains(wanted)) {
+        if !self.wanted.is_empty() && !self.wanted.iter().any(|part| name.contains(part)) {
             return;
         }
         let values: Box<[T; CLASSES]> = Box::new(std::array::from_fn(|class| fixed[class % VALUES].clone()));
         let mut buffer = Buffer(Box::new(MaybeUninit::uninit()));
-        for round in 1..=ROUNDS {
-            let mut rng = ChaCha20Rng::seed_from_u64(round as u64);
-            let mut drawn = [(0_u8, 0_usize); BATCH];
-            let mut samples = Vec::with_capacity(self.samples + BATCH);
-            // The first batch warms up.
-            for batch in 0..=self.samples.div_ceil(BATCH) {
-                for (class, before) in &mut drawn {
-                    let number = rng.next_u32();
-                    (*class, *before) = ((number % CLASSES as u32) as u8, (number >> 16) as usize % random.len());
-                }
-                for (class, before) in drawn {
-                    buffer.copy(&random[before]);
-                    run(black_box(buffer.value()));
-                    buffer.select(&values, class);
-                    let value = black_box(buffer.value());
-                    let start = ticks();
-                    run(value);
-                    let elapsed = ticks() - start;
-                    if batch > 0 {
-                        samples.push((elapsed, class));
-                    }
+        let mut rng = ChaCha20Rng::seed_from_u64(self.round);
+        let mut drawn = [(0_u8, 0_usize); BATCH];
+        let mut samples = Vec::with_capacity(self.samples + BATCH);
+        // The first batch warms up.
+        for batch in 0..=self.samples.div_ceil(BATCH) {
+            for (class, before) in &mut drawn {
+                let number = rng.next_u32();
+                (*class, *before) = ((number % CLASSES as u32) as u8, (number >> 16) as usize % random.len());
+            }
+            for (class, before) in drawn {
+                buffer.copy(&random[before]);
+                run(black_box(buffer.value()));
+                buffer.select(&values, class);
+                let value = black_box(buffer.value());
+                let start = ticks();
+                run(value);
+                let elapsed = ticks() - start;
+                if batch > 0 {
+                    samples.push((elapsed, class));
                 }
             }
-            print(&name, round, &mut samples);
         }
+        print(&name, self.round, &mut samples);
     }
 }
 
 /// A row of the table.
-fn print(name: &str, round: usize, samples: &mut [(u64, u8)]) {
+fn print(name: &str, round: u64, samples: &mut [(u64, u8)]) {
     samples.sort_unstable_by_key(|(ticks, _)| *ticks);
     let of = |share: f64, is_it: &dyn Fn(usize) -> bool| {
         let kept = &samples[..(share * samples.len() as f64) as usize];
@@ -309,7 +308,7 @@ fn signing<F: Field>(bench: &Bench, code: &str, field: F) {
     );
 }
 
-/// 16,000 products of registers, in pairs: the first two and the last two.
+/// 64,000 products of registers, in pairs: the first two and the last two.
 fn multiply_registers(words: &[u64; 4]) {
     // SAFETY: only registers change.
     unsafe {
@@ -320,13 +319,13 @@ fn multiply_registers(words: &[u64; 4]) {
             "dec {count}",
             "jnz 2b",
             a = in(reg) words[0], b = in(reg) words[1], c = in(reg) words[2], d = in(reg) words[3],
-            x = out(reg) _, y = out(reg) _, count = inout(reg) 4_000_u64 => _,
+            x = out(reg) _, y = out(reg) _, count = inout(reg) 16_000_u64 => _,
             options(nomem, nostack),
         );
     }
 }
 
-/// The same in registers of four: 64,000 products of 32 bits.
+/// The same in registers of four: 256,000 products of 32 bits.
 fn multiply_vectors(words: &[u64; 4]) {
     // SAFETY: only registers change; whoever calls asked for AVX2.
     unsafe {
@@ -340,7 +339,7 @@ fn multiply_vectors(words: &[u64; 4]) {
             "jnz 2b",
             "vzeroupper",
             a = in(reg) words[0], b = in(reg) words[1], c = in(reg) words[2], d = in(reg) words[3],
-            count = inout(reg) 4_000_u64 => _,
+            count = inout(reg) 16_000_u64 => _,
             out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _, out("ymm4") _, out("ymm5") _,
             options(nomem, nostack),
         );
@@ -371,16 +370,19 @@ fn controls(bench: &Bench) {
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let samples = arguments.next().map_or(500_000, |count| count.parse().expect("SAMPLES is a number"));
+    let mut number =
+        |default| arguments.next().map_or(default, |text| text.parse().expect("SAMPLES and ROUNDS are numbers"));
+    let (samples, rounds) = (number(500_000), number(2) as u64);
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let mut seed = || -> [u8; 32] {
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
         seed
     };
-    let bench = Bench {
+    let mut bench = Bench {
         samples,
-        wanted: arguments.next(),
+        round: 0,
+        wanted: arguments.next().map_or(Vec::new(), |parts| parts.split(',').map(str::to_owned).collect()),
         fixed: [[0x2a; 32], [0x93; 32], seed(), seed()].map(Parts::of),
         random: (0..RANDOM).map(|_| Parts::of(seed())).collect(),
     };
@@ -391,12 +393,15 @@ fn main() {
         "| code | stage | round | median, ticks | values, t | second to fourth value less the first, ticks | places, t |"
     );
     println!("|---|---|---|---|---|---|---|");
-    controls(&bench);
-    signing(&bench, "portable", Portable);
-    if let Some(mulx) = Mulx::detect() {
-        signing(&bench, "assembly", mulx);
-    }
-    if let Some(vectors) = Vectors::detect() {
-        signing(&bench, "vectors", vectors);
+    while bench.round < rounds {
+        bench.round += 1;
+        controls(&bench);
+        signing(&bench, "portable", Portable);
+        if let Some(mulx) = Mulx::detect() {
+            signing(&bench, "assembly", mulx);
+        }
+        if let Some(vectors) = Vectors::detect() {
+            signing(&bench, "vectors", vectors);
+        }
     }
 }
