@@ -160,14 +160,17 @@ impl<'a> Delayed<'a> {
         };
         let brought: Vec<ArrivalCurve> =
             groups.iter().map(|group| self.over_link(group.from, &group.sum, &group.longest[0].0)).collect();
-        let sum = |but: Option<usize>| {
-            let all = brought.iter().enumerate().filter(|(index, _)| Some(*index) != but);
-            all.fold(ArrivalCurve::zero(), |sum, (_, one)| sum.plus(one))
-        };
-        for (index, group) in groups.iter_mut().enumerate() {
-            group.others = sum(Some(index));
+        // What the groups before one bring, and those behind it: all others of each are added up in two steps, however many there are.
+        let mut behind = vec![ArrivalCurve::zero()];
+        for one in brought.iter().skip(1).rev() {
+            behind.push(behind[behind.len() - 1].plus(one));
         }
-        let mut bound = waiting(self.network, self.multiplexing, server, &sum(None));
+        let mut sum = ArrivalCurve::zero();
+        for ((group, one), behind) in groups.iter_mut().zip(&brought).zip(behind.iter().rev()) {
+            group.others = sum.plus(behind);
+            sum = sum.plus(one);
+        }
+        let mut bound = waiting(self.network, self.multiplexing, server, &sum);
         if let Some(grid) = &self.settings.grid {
             bound.delay = bound.delay.map(|delay| grid.later(&delay));
         }
