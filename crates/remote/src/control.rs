@@ -471,7 +471,7 @@ fn to_the_end(
     match link.channel.receive_long(RECORD_WITHIN)? {
         FromAgent::Record(record) => match record.refuse_another(watch.scenario_hash) {
             Ok(()) => Ok((after, *record)),
-            Err(reason) => Err(ChannelError::Strange(reason)),
+            Err(other) => Err(ChannelError::Strange(other.to_string())),
         },
         other => Err(ChannelError::Refused(words(&other))),
     }

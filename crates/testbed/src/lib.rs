@@ -73,7 +73,7 @@ pub use host::{HostReport, HostState, Waits, probe};
 pub use host_link::{DatagramEnd, HostLink};
 pub use join::connections::ConnectionFact;
 pub use live::{AgentCounts, LiveHost, LiveOutcome, ProgramEnd, run};
-pub use log::ProgramUsage;
+pub use log::{OfAnother, ProgramUsage};
 pub use message::{AgentFacts, Wires};
 pub use parts::{PartedStream, Parts};
 pub use ptp::{Ptp, PtpStatus};

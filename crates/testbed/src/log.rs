@@ -7,6 +7,19 @@ use serde::{Deserialize, Serialize};
 use crate::clock::RunClock;
 use crate::connection::{ConnectionEnd, ConnectionHistory};
 
+/// What was written down is of another scenario than the run.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("what it wrote down is of {}, and this run is of {}", named(is_of), named(run_is_of))]
+pub struct OfAnother {
+    is_of: String,
+    run_is_of: String,
+}
+
+/// A scenario by its hash.
+fn named(hash: &str) -> String {
+    if hash.is_empty() { "no scenario".to_owned() } else { format!("scenario {hash}") }
+}
+
 /// An event: time `[ps]`, code, stream, sequence, value.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub(crate) struct EventRecord(i64, u16, u16, u64, i64);
@@ -275,16 +288,11 @@ impl AgentLog {
         }
     }
 
-    /// Refuses what was written down in a run of another scenario than that with this hash, in words.
-    pub(crate) fn refuse_another(&self, scenario_hash: &str) -> Result<(), String> {
-        let named = |hash: &str| if hash.is_empty() { "no scenario".to_owned() } else { format!("scenario {hash}") };
+    /// Refuses what was written down in a run of another scenario than that with this hash.
+    pub(crate) fn refuse_another(&self, scenario_hash: &str) -> Result<(), OfAnother> {
         match self.scenario_hash == scenario_hash {
             true => Ok(()),
-            false => Err(format!(
-                "what it wrote down is of {}, and this run is of {}",
-                named(&self.scenario_hash),
-                named(scenario_hash)
-            )),
+            false => Err(OfAnother { is_of: self.scenario_hash.clone(), run_is_of: scenario_hash.to_owned() }),
         }
     }
 
@@ -421,9 +429,9 @@ mod tests {
     fn what_was_written_down_of_another_scenario_is_refused_by_its_hash() {
         let log = AgentLog { scenario_hash: "ab".into(), ..AgentLog::default() };
         assert_eq!(log.refuse_another("ab"), Ok(()));
-        let why = log.refuse_another("cd").unwrap_err();
+        let why = log.refuse_another("cd").unwrap_err().to_string();
         assert_eq!(why, "what it wrote down is of scenario ab, and this run is of scenario cd");
-        assert!(AgentLog::default().refuse_another("cd").unwrap_err().contains("of no scenario"));
+        assert!(AgentLog::default().refuse_another("cd").unwrap_err().to_string().contains("of no scenario"));
     }
 
     #[test]

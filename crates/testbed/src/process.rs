@@ -143,7 +143,7 @@ impl AgentProcess {
             Ok(FromAgent::Logs(logs)) if logs.len() == self.members.len() => {
                 match logs.iter().try_for_each(|log| log.refuse_another(&self.scenario_hash)) {
                     Ok(()) => return Some(logs),
-                    Err(reason) => self.lost = Some(reason),
+                    Err(other) => self.lost = Some(other.to_string()),
                 }
             }
             Ok(FromAgent::Logs(logs)) => {

@@ -11,7 +11,7 @@ use crate::emulator::EmulatorLog;
 use crate::error::LiveError;
 use crate::join;
 use crate::live::stalls_of;
-use crate::log::AgentLog;
+use crate::log::{AgentLog, OfAnother};
 use crate::message::{AgentFacts, ToAgent};
 use crate::process::{AgentProcess, Enrolled};
 use crate::traffic::Traffic;
@@ -91,8 +91,8 @@ impl AgentRecord {
     /// Refuses one of another scenario than that with this hash.
     ///
     /// # Errors
-    /// Of which it is, in words.
-    pub fn refuse_another(&self, scenario_hash: &str) -> Result<(), String> {
+    /// Of which it is.
+    pub fn refuse_another(&self, scenario_hash: &str) -> Result<(), OfAnother> {
         self.0.refuse_another(scenario_hash)
     }
 

@@ -112,7 +112,7 @@ fn config(view: Link<'_>, node: NodeId, is_whole: bool) -> Result<UdpStationConf
 /// True of a stream whose datagrams go without the checksum of UDP: what the link alters is then found by that of each message, in a simulation
 /// and live. What is too short to have one keeps UDP's, and so does what is sealed, whose seal would not fit.
 fn leaves_checksum_out(view: Link<'_>, stream: &StreamPlan, hop: &HopPlan, facet: &LinkHop) -> bool {
-    let recorded = stream.recorded().and_then(|all| all.messages.iter().map(|(_, message)| message.len()).min());
+    let recorded = stream.recorded().and_then(|all| all.messages().iter().map(|(_, message)| message.len()).min());
     let shortest = recorded.unwrap_or(stream.length as usize);
     let is_sealed = view.plan.protection_on(stream, hop).overhead_bytes() > 0;
     view.segment.laws.corrupt > 0.0
