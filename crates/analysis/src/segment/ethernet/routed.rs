@@ -32,7 +32,7 @@ pub use problem::{LinkProblem, LinkReason};
 mod problem;
 
 /// Of more different distances than this, rates are rounded up: an exact sum of them has the product of all their denominators.
-const DISTANCES_EXACT: usize = 32;
+const DISTANCES_EXACT: usize = 8;
 
 /// Classes: frames of slots that come at other times, protocol control frames, virtual links of high and of low priority, then eight
 /// priorities.
@@ -506,9 +506,9 @@ fn grid() -> Option<Grid> {
     Grid::new(whole(1), ratio(1, 1_000_000))
 }
 
-/// Steps of rates, 2.2e-7 bytes a second, and of bursts.
+/// Steps of rates, a byte in 1000 seconds, and of bursts.
 fn rates_and_bursts() -> Option<(Grid, Grid)> {
-    Some((Grid::new(whole(1), ratio(1, 1 << 62))?, grid()?))
+    Some((Grid::new(whole(1), ratio(1, 1_000_000_000_000_000))?, grid()?))
 }
 
 /// The place of a traffic class among those of the calculus, which begins with the highest.
