@@ -174,7 +174,7 @@ fn what_is_no_whole_recording_of_datagrams_is_refused_with_its_place() {
         assert!(problem.contains(message) && problem.contains("help"), "{message}:\n{problem}");
     }
     let to = |instead: &str| refused(&REPLAY.replace("to = [\"station\"]", instead), file.clone());
-    assert!(to("").contains("nobody receives the datagrams of `lidar`"));
+    assert!(to("").contains("nobody receives what `lidar` replays"));
     assert!(to("to = [\"robot\"]").contains("cannot go to `robot`"));
 }
 

@@ -58,10 +58,10 @@ impl Network {
     }
 }
 
-/// [`imported`] without recordings.
+/// A scenario from a capture, without recordings of what no period and no burst describes.
 ///
 /// # Errors
-/// As of [`imported`].
+/// If the bytes are no capture of Ethernet, or nothing in it has two frames.
 pub fn from_capture(source_name: &str, bytes: &[u8]) -> Result<String, Problems> {
     Ok(imported(source_name, bytes, false)?.text)
 }
