@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use chronoseal_console::Format;
 use chronoseal_console::input::ScenarioFile;
 use chronoseal_console::study::StudyRun;
+use chronoseal_testbed::ClockStep;
 
 use crate::commands::run::WindowArgument;
 
@@ -209,12 +210,24 @@ pub(crate) struct Run {
     /// Live, CAN: let a python-can client join our bus at this port of 239.74.163.2; may be repeated
     #[arg(long, value_name = "PORT", conflicts_with = "can_interface")]
     pub(crate) can_guest: Vec<u16>,
+    /// Live: let the clock of a node jump, such as robot=2s+3ms: so long after the start by so much; may be repeated
+    ///
+    /// It is the clock that the node goes by. Times in the results are those of the host, which nobody sets, so that latencies stay right. A
+    /// clock that jumps back, as in robot=2s+-3ms, stands still until it has caught up.
+    #[arg(long, value_name = "NODE=AFTER+BY", value_parser = clock_step)]
+    pub(crate) clock_step: Vec<(String, ClockStep)>,
     /// Live: on which processors emulator and stations run
     #[arg(long, value_enum)]
     pub(crate) placement: Option<PlacementName>,
     /// How to print
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,
+}
+
+/// A node, and how its clock jumps.
+fn clock_step(text: &str) -> Result<(String, ClockStep), String> {
+    let (node, step) = text.split_once('=').ok_or("write NODE=AFTER+BY, for example robot=2s+3ms")?;
+    Ok((node.trim().to_owned(), step.parse()?))
 }
 
 /// Where a live run's threads are kept.

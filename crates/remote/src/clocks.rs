@@ -4,7 +4,12 @@
 //! (`t2`) and when it answered (`t3`). However long each way took, the agent's clock was ahead by at least `t3 - t4` and at most
 //! `t2 - t1`. The middle of that span is off by at most half its length, which is half of the round trip.
 
+use std::path::Path;
+
+use chronoseal_testbed::{PtpReading, realtime_ahead_ns};
 use serde::{Deserialize, Serialize};
+
+use crate::message::PtpAnswer;
 
 /// The fastest that one clock of a host runs against another, while a kernel that has to catch up slews one of them `[1e-9]`. What looks
 /// faster has jumped meanwhile.
@@ -12,6 +17,12 @@ const DRIFT_PPB_MAX: i64 = 600_000;
 
 /// No clock of a host shows so much: ten years `[ns]`.
 const FAR_NS: u64 = 315_576_000_000_000_000;
+
+/// Two clocks of a host are read so close to each other, and each is shown to so much `[ns]`.
+const READ_TO_NS: i64 = 1_000;
+
+/// What two hosts are asked at once is of times no further apart `[ns]`.
+const ASKED_WITHIN_NS: i64 = 30_000_000_000;
 
 /// True of a time that a host's clock may show, so that no difference or sum of a few of them is too large.
 pub(crate) fn is_of_a_host(shown_ns: i64) -> bool {
@@ -75,6 +86,37 @@ impl Reading {
     }
 }
 
+/// The clock that a host shows beside the one that its ptp4l follows, or why that is not known, as a clause. It takes a second.
+pub(crate) fn by_ptp(socket: &Path, clock: &VirtualClock) -> Result<PtpAnswer, String> {
+    let PtpReading { grandmaster, realtime_ns, grandmaster_ns, uncertainty_ns, is_own } = PtpReading::take(socket)?;
+    let shown_ns = clock.shown(realtime_ns.saturating_sub(realtime_ahead_ns()));
+    let uncertainty_ns = uncertainty_ns.saturating_add(READ_TO_NS);
+    Ok(PtpAnswer { grandmaster, shown_ns, grandmaster_ns, uncertainty_ns, is_own })
+}
+
+impl Reading {
+    /// By what the ptp4l of either host says, if both follow one clock.
+    ///
+    /// # Errors
+    /// Why nothing follows from it, as a clause.
+    pub(crate) fn by_ptp(own: &PtpAnswer, agent: &PtpAnswer) -> Result<Self, String> {
+        if own.grandmaster != agent.grandmaster {
+            return Err(format!("it follows {}, and the controller's {}", agent.grandmaster, own.grandmaster));
+        }
+        let later_ns = agent.grandmaster_ns.checked_sub(own.grandmaster_ns);
+        let later_ns = later_ns.filter(|later| later.abs() < ASKED_WITHIN_NS);
+        let later_ns = later_ns.ok_or("its time is far from that of the controller's")?;
+        if !is_of_a_host(agent.shown_ns) || !(0..ASKED_WITHIN_NS).contains(&agent.uncertainty_ns) {
+            return Err("it says what no clock of a host shows".into());
+        }
+        // In a second the controller's clock strayed from the other by no more than it is uncertain by.
+        let strayed = i128::from(own.uncertainty_ns) * i128::from(later_ns.abs()) / 1_000_000_000;
+        let strayed = if own.is_own { 0 } else { strayed as i64 };
+        let at = own.shown_ns + later_ns;
+        Ok(Self { at, offset: agent.shown_ns - at, uncertainty: own.uncertainty_ns + agent.uncertainty_ns + strayed })
+    }
+}
+
 /// An agent's clock over a run: a straight line through two readings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClockLine {
@@ -126,6 +168,13 @@ impl ClockLine {
     /// How much faster the agent's clock ran `[1e-9]`.
     pub fn drift_ppb(&self) -> i64 {
         (i128::from(self.after.offset - self.before.offset) * 1_000_000_000 / i128::from(self.length())) as i64
+    }
+
+    /// By how much this line and another are further apart than both are uncertain by, at a time of the run `[ns]`; `None` if they agree.
+    pub(crate) fn contradicts(&self, other: &Self) -> Option<i64> {
+        let apart = |at| (self.offset_at(at) - other.offset_at(at)).abs();
+        let apart = apart(self.before.at).max(apart(self.after.at));
+        Some(apart).filter(|apart| *apart > self.uncertainty + other.uncertainty)
     }
 
     /// What the line may be wrong by `[ns]`.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, TcpStream, ToSocketAddrs};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread;
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use chronoseal_catalog::Prepared;
 use chronoseal_core::{Duration as Time, NodeId};
-use chronoseal_results::{Fact, HostClock, HostMeta};
+use chronoseal_results::{ClockSource, Fact, HostClock, HostMeta};
 use chronoseal_runner::{HostRun, MeasureError, OverHosts, Run, stations};
 use chronoseal_scenario::Scenario;
 use chronoseal_testbed::{AgentRecord, monotonic_ns};
@@ -19,7 +20,7 @@ use rustls::{ClientConfig, ClientConnection};
 
 use crate::agents::{AgentEntry, Agents};
 use crate::channel::{Channel, ChannelError};
-use crate::clocks::{ClockLine, Exchange, Reading};
+use crate::clocks::{self, ClockLine, Exchange, Reading, VirtualClock};
 use crate::identity::Identity;
 use crate::message::{Build, FromAgent, Prepare, ToAgent};
 use crate::session::SILENT_IN_RUN;
@@ -55,6 +56,12 @@ const RECORD_WITHIN: Duration = Duration::from_secs(30);
 /// The longest record `[byte]`; one of an hour fits.
 const RECORD_LEN_MAX: u64 = 4 << 30;
 
+/// What an agent's clock is compared by in any run.
+const EXCHANGES_NAME: &str = "the test bed's own exchanges";
+
+/// An agent has asked its ptp4l after this time.
+const PTP_WITHIN: Duration = Duration::from_secs(10);
+
 /// Exchanges of the run that stand for those after it where an agent was lost.
 const LAST_EXCHANGES: usize = 8;
 
@@ -67,6 +74,8 @@ pub struct Options {
     pub no_fifo: bool,
     /// How far apart clocks may be, whatever deadlines are.
     pub clock_uncertainty: Option<Time>,
+    /// Where ptp4l of this host listens, if there is one.
+    pub ptp: PathBuf,
 }
 
 impl Options {
@@ -140,12 +149,23 @@ struct Link {
 /// An agent over a run.
 struct Watched {
     exchanges: Vec<Exchange>,
-    after: Option<Reading>,
+    after: Option<Compared>,
     record: Result<AgentRecord, String>,
+}
+
+/// An agent's clock beside this host's, at one time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Compared {
+    /// By exchanges with the agent.
+    own: Reading,
+    /// By what the ptp4l of both hosts say, with the clock that they follow, or why not; `None` if this host has none.
+    ptp: Option<Result<(String, Reading), String>>,
 }
 
 /// What all who watch an agent share.
 struct Watch<'s> {
+    /// Where ptp4l of this host listens.
+    ptp: &'s Path,
     /// Of what is run.
     scenario_hash: &'s str,
     /// When the run ends, what is under way included, by this host's clock `[ns]`.
@@ -206,7 +226,8 @@ pub fn control(
     }
     let mut before = Vec::new();
     for link in &mut links {
-        let reading = compare(link).map_err(|error| link.error(error))?;
+        let compared = compare(link, &options.ptp).map_err(|error| link.error(error))?;
+        let Compared { own: reading, ptp } = &compared;
         note(&format!(
             "{}: agent `{}` at {}, its clock ahead by {:.6} ms, to {:.3} us",
             link.name,
@@ -215,19 +236,30 @@ pub fn control(
             reading.offset as f64 / 1e6,
             reading.uncertainty as f64 / 1e3
         ));
-        before.push(reading);
+        match ptp {
+            Some(Ok((grandmaster, reading))) => note(&format!(
+                "{}: by ptp4l, which follows {grandmaster}, ahead by {:.6} ms, to {:.3} us",
+                link.name,
+                reading.offset as f64 / 1e6,
+                reading.uncertainty as f64 / 1e3
+            )),
+            Some(Err(why)) => note(&format!("{}: not compared by ptp4l, because {why}", link.name)),
+            None => {}
+        }
+        before.push(compared);
     }
     if stop.load(Ordering::Relaxed) {
         return Err(ControlError::Stopped);
     }
     let lead = if hosts.connects() { LEAD_TO_CONNECT } else { LEAD };
     let epoch_ns = monotonic_ns() + lead.as_ns();
-    for (link, reading) in links.iter_mut().zip(&before) {
-        let armed = link.channel.send(&ToAgent::Arm { epoch_ns: epoch_ns + reading.offset });
+    for (link, compared) in links.iter_mut().zip(&before) {
+        let armed = link.channel.send(&ToAgent::Arm { epoch_ns: epoch_ns + compared.own.offset });
         armed.map_err(|error| link.error(error))?;
     }
     note(&format!("running over {} hosts for {}", links.len(), plan.duration));
     let watch = Watch {
+        ptp: &options.ptp,
         scenario_hash: &plan.scenario_hash,
         end_ns: epoch_ns + (plan.duration + DRAIN).as_ns(),
         stop,
@@ -235,8 +267,8 @@ pub fn control(
         stop_at_ns: AtomicI64::new(0),
     };
     let watched: Vec<Watched> = thread::scope(|scope| {
-        let each = |(link, before): (_, &Reading)| {
-            let (watch, ahead_ns) = (&watch, before.offset);
+        let each = |(link, before): (_, &Compared)| {
+            let (watch, ahead_ns) = (&watch, before.own.offset);
             scope.spawn(move || watch_over(link, ahead_ns, watch))
         };
         let threads: Vec<_> = links.iter_mut().zip(&before).map(each).collect();
@@ -254,12 +286,17 @@ pub fn control(
     };
     for ((link, before), watched) in links.iter().zip(before).zip(watched) {
         let Watched { exchanges, after, record } = watched;
-        let line = after.map(|after| ClockLine::new(before, after, &exchanges));
-        let clock = line.map(|line| HostClock {
+        let ahead_ns = before.own.offset;
+        let judged = after.map(|after| Judged::new(&before, &after, &exchanges));
+        let clock = judged.as_ref().map(|Judged { line, .. }| HostClock {
             offset_ns: line.offset_at(epoch_ns),
             drift_ppb: line.drift_ppb(),
             uncertainty_ns: line.uncertainty_ns(),
         });
+        let (line, clock_sources, clock_dispute) = match judged {
+            Some(Judged { line, sources, dispute }) => (Some(line), sources, dispute),
+            None => (None, Vec::new(), None),
+        };
         run.hosts.push(HostMeta {
             node: link.node.0,
             agent: link.entry.name.clone(),
@@ -267,14 +304,16 @@ pub fn control(
             data: link.data.to_string(),
             facts: link.facts.clone(),
             clock,
+            clock_sources,
+            clock_dispute,
         });
         match record {
             Ok(mut record) => {
-                let agent_epoch_ns = epoch_ns + before.offset;
+                let agent_epoch_ns = epoch_ns + ahead_ns;
                 record.tell_by(|at| {
                     let agent_ns = agent_epoch_ns + at.since_zero().as_ns();
-                    let ahead = line.map_or(before.offset, |line| agent_ns - line.controller_ns(agent_ns));
-                    at + Time::from_ns(before.offset - ahead)
+                    let ahead = line.map_or(ahead_ns, |line| agent_ns - line.controller_ns(agent_ns));
+                    at + Time::from_ns(ahead_ns - ahead)
                 });
                 run.records.insert(link.node, record);
             }
@@ -404,6 +443,7 @@ fn words(message: &FromAgent) -> String {
         FromAgent::Accepted => "that it knows us".into(),
         FromAgent::Ready { .. } => "that it is ready".into(),
         FromAgent::Answer { .. } => "what its clock shows".into(),
+        FromAgent::Ptp(_) => "what ptp4l says".into(),
         FromAgent::Record(_) => "its record".into(),
     }
 }
@@ -420,11 +460,72 @@ fn ask(channel: &mut Channel) -> Result<Exchange, ChannelError> {
     }
 }
 
-fn compare(link: &mut Link) -> Result<Reading, ChannelError> {
+/// Compares an agent's clock with this host's, also by ptp4l if one of this host listens at `ptp`.
+fn compare(link: &mut Link, ptp: &Path) -> Result<Compared, ChannelError> {
     let exchanges: Vec<Exchange> =
         (0..EXCHANGES).map(|_| ask(&mut link.channel)).collect::<Result<_, ChannelError>>()?;
-    Reading::of(&exchanges)
-        .ok_or_else(|| ChannelError::Strange("its clock jumped in each of the exchanges that compare it".into()))
+    let own = Reading::of(&exchanges)
+        .ok_or_else(|| ChannelError::Strange("its clock jumped in each of the exchanges that compare it".into()))?;
+    if !ptp.exists() {
+        return Ok(Compared { own, ptp: None });
+    }
+    link.channel.send(&ToAgent::AskPtp)?;
+    // Both are asked at once.
+    let here = clocks::by_ptp(ptp, &VirtualClock::default());
+    let answered = match hear(&mut link.channel, PTP_WITHIN)? {
+        FromAgent::Ptp(answered) => answered,
+        other => return Err(ChannelError::Refused(words(&other))),
+    };
+    let reading = here.map_err(|why| format!("{why} on the controller's host")).and_then(|here| {
+        let there = answered.map_err(|why| format!("{why} on its host"))?;
+        Ok((here.grandmaster.clone(), Reading::by_ptp(&here, &there)?))
+    });
+    Ok(Compared { own, ptp: Some(reading) })
+}
+
+/// What is known of an agent's clock over a run.
+struct Judged {
+    /// What its times are told by.
+    line: ClockLine,
+    sources: Vec<ClockSource>,
+    /// Why none of them is to be believed.
+    dispute: Option<String>,
+}
+
+impl Judged {
+    fn new(before: &Compared, after: &Compared, between: &[Exchange]) -> Self {
+        let own = ClockLine::new(before.own, after.own, between);
+        let source = |name: String, line: &ClockLine, at: i64, is_used: bool| ClockSource {
+            name,
+            offset_ns: line.offset_at(at),
+            uncertainty_ns: line.uncertainty_ns(),
+            is_used,
+        };
+        let at = before.own.at;
+        let alone =
+            |own| Self { line: own, sources: vec![source(EXCHANGES_NAME.into(), &own, at, true)], dispute: None };
+        let (Some(Ok((grandmaster, first))), Some(Ok((still, last)))) = (&before.ptp, &after.ptp) else {
+            return alone(own);
+        };
+        if grandmaster != still {
+            return alone(own);
+        }
+        let name = format!("ptp4l, which follows {grandmaster}");
+        // By itself, since exchanges that contradict it would make it as uncertain as they need.
+        let by_itself = ClockLine::new(*first, *last, &[]);
+        let dispute = own.contradicts(&by_itself).map(|apart_ns| {
+            format!(
+                "ptp4l and the test bed's own exchanges say {:.3} us apart what its clock shows, and are uncertain by {:.3} and {:.3} us",
+                apart_ns as f64 / 1e3,
+                by_itself.uncertainty_ns() as f64 / 1e3,
+                own.uncertainty_ns() as f64 / 1e3
+            )
+        });
+        let ptp = if dispute.is_some() { by_itself } else { ClockLine::new(*first, *last, between) };
+        let by_ptp = dispute.is_none() && ptp.uncertainty_ns() < own.uncertainty_ns();
+        let sources = vec![source(EXCHANGES_NAME.into(), &own, at, !by_ptp), source(name, &ptp, at, by_ptp)];
+        Self { line: if by_ptp { ptp } else { own }, sources, dispute }
+    }
 }
 
 /// Watches over an agent until it has sent what its station wrote down, or is lost.
@@ -437,7 +538,8 @@ fn watch_over(link: &mut Link, ahead_ns: i64, watch: &Watch<'_>) -> Watched {
         Err(error) => {
             watch.is_lost.store(true, Ordering::Relaxed);
             let last = &exchanges[exchanges.len().saturating_sub(LAST_EXCHANGES)..];
-            Watched { after: Reading::of(last), exchanges, record: Err(error.to_string()) }
+            let after = Reading::of(last).map(|own| Compared { own, ptp: None });
+            Watched { after, exchanges, record: Err(error.to_string()) }
         }
     }
 }
@@ -447,7 +549,7 @@ fn to_the_end(
     ahead_ns: i64,
     watch: &Watch<'_>,
     exchanges: &mut Vec<Exchange>,
-) -> Result<(Reading, AgentRecord), ChannelError> {
+) -> Result<(Compared, AgentRecord), ChannelError> {
     let (mut end_ns, mut is_told) = (watch.end_ns, false);
     loop {
         let now = monotonic_ns();
@@ -466,7 +568,7 @@ fn to_the_end(
             return Err(ChannelError::Refused(words(&message)));
         }
     }
-    let after = compare(link)?;
+    let after = compare(link, watch.ptp)?;
     link.channel.send(&ToAgent::Finish)?;
     match link.channel.receive_long(RECORD_WITHIN)? {
         FromAgent::Record(record) => match record.refuse_another(watch.scenario_hash) {

@@ -8,7 +8,7 @@ use chronoseal_testbed::AgentRecord;
 use serde::{Deserialize, Serialize};
 
 /// Counted up when messages change their meaning.
-const PROTOCOL: u32 = 1;
+const PROTOCOL: u32 = 2;
 
 /// What a program is built from. Two that differ may make different plans of one scenario.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
@@ -48,10 +48,27 @@ pub(crate) enum FromAgent {
     Ready { scenario_hash: String },
     /// The answer to [`ToAgent::Ask`].
     Answer { t1: i64, t2: i64, t3: i64 },
+    /// The answer to [`ToAgent::AskPtp`], or why there is none.
+    Ptp(Result<PtpAnswer, String>),
     /// Its station ended during the run.
     Lost(String),
     /// What its station wrote down.
     Record(Box<AgentRecord>),
+}
+
+/// The clock that an agent shows beside the one that the ptp4l of its host follows.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub(crate) struct PtpAnswer {
+    /// The clock that is followed.
+    pub(crate) grandmaster: String,
+    /// What the agent's clock showed `[ns]`.
+    pub(crate) shown_ns: i64,
+    /// What the other showed then `[ns]`.
+    pub(crate) grandmaster_ns: i64,
+    /// More or less `[ns]`.
+    pub(crate) uncertainty_ns: i64,
+    /// It is the clock of the agent's host.
+    pub(crate) is_own: bool,
 }
 
 /// From the controller.
@@ -63,6 +80,8 @@ pub(crate) enum ToAgent {
     Prepare(Box<Prepare>),
     /// What does your clock show? Also says that the controller is there.
     Ask { t1: i64 },
+    /// What does the ptp4l of your host say? It takes a second.
+    AskPtp,
     /// Begin at this time of the agent's clock `[ns]`.
     Arm { epoch_ns: i64 },
     /// Have the station stop at this time of the agent's clock `[ns]`, as all others do.

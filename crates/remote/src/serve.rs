@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -35,6 +36,8 @@ pub struct ServeOptions {
     pub limits: Limits,
     /// The clock it shows; that of the host but for tests.
     pub clock: VirtualClock,
+    /// Where ptp4l of this host listens, if there is one.
+    pub ptp: PathBuf,
     /// How to start the process of a station; `None`: this executable with the one argument `agent`.
     pub agent_command: Option<AgentCommand>,
 }
@@ -79,6 +82,7 @@ pub struct Server {
     pub(crate) data: Ipv4Addr,
     pub(crate) limits: Limits,
     pub(crate) clock: VirtualClock,
+    pub(crate) ptp: PathBuf,
     pub(crate) agent_command: Option<AgentCommand>,
     busy: Mutex<Option<Busy>>,
     open: AtomicUsize,
@@ -90,7 +94,7 @@ impl Server {
     /// # Errors
     /// [`ServeError`]
     pub fn bind(options: ServeOptions) -> Result<Self, ServeError> {
-        let ServeOptions { identity, listen, data, limits, clock, agent_command } = options;
+        let ServeOptions { identity, listen, data, limits, clock, ptp, agent_command } = options;
         let is_there = UdpSocket::bind((IpAddr::from(data), 0)).map(drop);
         let is_there = is_there.and_then(|()| match data.is_unspecified() {
             true => Err(io::Error::other("it stands for any address")),
@@ -104,7 +108,7 @@ impl Server {
         });
         let listener = listened.map_err(|reason| ServeError::Listen { address: listen, reason })?;
         let (busy, open) = (Mutex::new(None), AtomicUsize::new(0));
-        Ok(Self { listener, tls, data, limits, clock, agent_command, busy, open })
+        Ok(Self { listener, tls, data, limits, clock, ptp, agent_command, busy, open })
     }
 
     /// Where it listens.

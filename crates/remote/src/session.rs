@@ -12,7 +12,7 @@ use chronoseal_runner::OverHosts;
 use chronoseal_testbed::{AgentRecord, HostState, LiveConfig, Worker, monotonic_ns};
 
 use crate::channel::{Channel, ChannelError};
-use crate::clocks::is_of_a_host;
+use crate::clocks::{self, is_of_a_host};
 use crate::message::{Build, FromAgent, Prepare, ToAgent};
 use crate::serve::{Claim, Server};
 
@@ -90,6 +90,10 @@ pub(crate) fn run(
             }
             _ if !is_known => return Err(ChannelError::Strange("it did not say first which build it is".into())),
             ToAgent::Ask { t1 } => channel.send(&FromAgent::Answer { t1, t2: at, t3: shown() })?,
+            ToAgent::AskPtp => {
+                channel.send(&FromAgent::Ptp(clocks::by_ptp(&server.ptp, &server.clock)))?;
+                heard = Instant::now();
+            }
             ToAgent::Prepare(prepare) => match set_up(server, &who, &prepare) {
                 Ok(made) => {
                     note(&format!("{who}: {}", made.name));

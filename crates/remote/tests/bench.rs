@@ -108,6 +108,7 @@ impl Agent {
             data: Ipv4Addr::new(127, 0, 0, host),
             limits,
             clock,
+            ptp: "/nowhere/ptp4l".into(),
             agent_command: Some(AgentCommand { program, arguments: vec!["agent".into()] }),
         };
         let server = Server::bind(options).unwrap();

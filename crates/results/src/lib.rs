@@ -32,9 +32,9 @@ pub use figures::{FrameFigures, SeenCycle, Stopped};
 pub use fold::{Fold, summarise};
 pub use group::{ChangeMeta, ChangeSummary, GroupMeta, GroupSummary, KeySummary};
 pub use meta::{
-    Allowance, BoundMeta, ClockDomainMeta, EndMeta, Engine, Fact, FileMeta, HostClock, HostMeta, LinkMeta, NodeMeta,
-    NodeRole, ProgramMeta, RunMeta, ScheduleMeta, SegmentMeta, SerializedMeta, SlotMeta, StreamMeta, TaskMeta,
-    TriggerMeta, UnmeasuredMeta,
+    Allowance, BoundMeta, ClockDomainMeta, ClockSource, EndMeta, Engine, Fact, FileMeta, HostClock, HostMeta, LinkMeta,
+    NodeMeta, NodeRole, ProgramMeta, RunMeta, ScheduleMeta, SegmentMeta, SerializedMeta, SlotMeta, StreamMeta,
+    TaskMeta, TriggerMeta, UnmeasuredMeta,
 };
 pub use rows::{
     Absence, CaptureRow, Direction, EventRow, FrameRow, HopRow, OnWayRow, Outcome, OwedRow, ReleaseRow, RunRows,

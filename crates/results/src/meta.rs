@@ -131,6 +131,25 @@ pub struct HostMeta {
     /// Its clock; `None` if it was not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<HostClock>,
+    /// What says how its clock goes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clock_sources: Vec<ClockSource>,
+    /// How these contradict each other, as a clause, if they do: no one-way latency can be told then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_dispute: Option<String>,
+}
+
+/// Something that says how a host's clock goes against the controller's.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ClockSource {
+    /// What.
+    pub name: String,
+    /// By it, how much more the clock showed before the run `[ns]`.
+    pub offset_ns: i64,
+    /// What that may be wrong by `[ns]`.
+    pub uncertainty_ns: i64,
+    /// The times of the run are told by this one.
+    pub is_used: bool,
 }
 
 /// A stream at a receiver of which nobody knows how long its messages took.

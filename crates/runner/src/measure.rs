@@ -12,9 +12,9 @@ use chronoseal_plan::{AttackPlace, Fidelity, LinkTransport, Plan, SegmentId};
 use chronoseal_results::{Direction, Engine, Fact, FrameRow, ProgramMeta, RunRows, Stays};
 use chronoseal_testbed::can::{Guest, GuestKind, MulticastGroup};
 use chronoseal_testbed::{
-    AgentCommand, AgentConfig, ConnectionEnd, ConnectionFact, FactoryError, Home, LiveConfig, LiveError, LiveOutcome,
-    NoTransports, PartedStream, Parts, Placement, PortLink, Program, ProgramEnd, ProgramStream, SocketLink, Transport,
-    Transports, Wires,
+    AgentCommand, AgentConfig, ClockStep, ConnectionEnd, ConnectionFact, FactoryError, Home, LiveConfig, LiveError,
+    LiveOutcome, NoTransports, PartedStream, Parts, Placement, PortLink, Program, ProgramEnd, ProgramStream,
+    SocketLink, Transport, Transports, Wires,
 };
 use chronoseal_wire::{udp, virtual_link};
 use serde::de::DeserializeOwned;
@@ -55,6 +55,8 @@ pub struct LiveOptions {
     pub agent_command: Option<AgentCommand>,
     /// What carries the frames of CAN segments.
     pub can: CanPlaceName,
+    /// Nodes whose clocks jump.
+    pub clock_steps: Vec<(NodeId, ClockStep)>,
     /// What was found out before the run that a reader of its results has to know, in words.
     pub warnings: Vec<String>,
 }
@@ -187,7 +189,7 @@ impl Default for CanPlaceName {
 
 impl LiveOptions {
     /// What is not as usual, by the names of the command line's options.
-    fn facts(&self) -> Vec<Fact> {
+    fn facts(&self, plan: &Plan) -> Vec<Fact> {
         let mut facts: Vec<Fact> = Vec::new();
         let mut fact = |name: &str, value: String| facts.push((name.into(), value));
         if self.capture {
@@ -207,6 +209,9 @@ impl LiveOptions {
         match &self.can {
             CanPlaceName::Interface(interface) => fact("can-interface", interface.clone()),
             CanPlaceName::Bus { guests } => guests.iter().for_each(|port| fact("can-guest", port.to_string())),
+        }
+        for (node, step) in &self.clock_steps {
+            fact("clock-step", format!("{}={step}", plan.node_name(*node)));
         }
         facts
     }
@@ -247,7 +252,10 @@ pub fn measure(
     let has_slots = plan.segment_ids().any(|segment| prepared.schedule(segment).is_some());
     let lead = if has_slots { LEAD } else { Duration::ZERO };
     let carriers = Carriers::new(prepared, options)?;
-    let agents = agents(prepared, &|node, segment| carriers.port(node, segment), options.placement);
+    let mut agents = agents(prepared, &|node, segment| carriers.port(node, segment), options.placement);
+    for agent in &mut agents {
+        agent.clock_step = options.clock_steps.iter().find(|(node, _)| *node == agent.node).map(|(_, step)| *step);
+    }
     let mut config = LiveConfig::new(agents, node_config(texts, lead), plan.duration);
     config.guests = carriers.guests.iter().map(|(guest, _)| guest.clone()).collect();
     config.scenario_hash.clone_from(&plan.scenario_hash);
@@ -272,7 +280,11 @@ pub fn measure(
         true => "CLOCK_MONOTONIC; arrivals at stations by the kernel's receive stamp".into(),
         false => "CLOCK_MONOTONIC".into(),
     };
-    meta.options = options.facts();
+    meta.options = options.facts(plan);
+    let jumps = |(node, ClockStep { after, by }): &(NodeId, ClockStep)| {
+        format!("the clock of {} jumps by {by} after {after}, as was asked for", plan.node_name(*node))
+    };
+    meta.warnings.extend(options.clock_steps.iter().map(jumps));
     meta.host = host_facts(&outcome);
     let shared: Vec<NodeId> = plan.node_ids().filter(|id| prepared.live_home(*id) == LiveHome::Shared).collect();
     meta.host.extend(shared_process(prepared, &shared));

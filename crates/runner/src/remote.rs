@@ -215,6 +215,15 @@ impl Clocks<'_> {
         Some(of(one)? + of(other)?)
     }
 
+    /// Why nobody knows what the clock of one of them showed.
+    fn dispute(&self, nodes: [NodeId; 2]) -> Option<String> {
+        let mut hosts = self.meta.hosts.iter().filter(|host| nodes.iter().any(|node| node.0 == host.node));
+        hosts.find_map(|host| {
+            let dispute = host.clock_dispute.as_ref()?;
+            Some(format!("of the clock of {}, {dispute}", self.meta.node_name(host.node)))
+        })
+    }
+
     fn agree(&self, one: NodeId, other: NodeId) -> String {
         // Both directions have the same two clocks.
         let (one, other) = (one.min(other), one.max(other));
@@ -230,6 +239,10 @@ impl Clocks<'_> {
         let mut refused = Refused::new();
         for (index, stream) in plan.streams.iter().enumerate() {
             for receiver in &stream.receivers {
+                if let Some(dispute) = self.dispute([stream.sender, *receiver]) {
+                    refused.insert((StreamId(index as u16), *receiver), dispute);
+                    continue;
+                }
                 let deadline = stream.deadline_of(*receiver);
                 let limit = self.tolerance.or_else(|| deadline.map(|deadline| deadline / SHARE));
                 let is_close = match (self.apart(stream.sender, *receiver), limit) {

@@ -8,6 +8,7 @@
 mod hosts;
 mod killed;
 mod network;
+mod ptp;
 mod secured;
 
 use std::process::{Command, ExitCode};
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
 }
 
 fn inside(wanted: &str) -> ExitCode {
-    let all: Vec<Test> = [hosts::TESTS, killed::TESTS, secured::TESTS].concat();
+    let all: Vec<Test> = [hosts::TESTS, killed::TESTS, ptp::TESTS, secured::TESTS].concat();
     let (chosen, others): (Vec<_>, Vec<_>) = all.iter().partition(|(name, _)| name.contains(wanted));
     println!("\nrunning {} tests", chosen.len());
     let network = network::Network::new();

@@ -134,6 +134,30 @@ impl Network {
         [0, 1].map(|index| self.agent(&self.hosts[index], &[]))
     }
 
+    /// A program on a host, or beside the controller.
+    pub(crate) fn on(&self, host: Option<&Host>, program: &str) -> Command {
+        let Some(host) = host else { return Command::new(program) };
+        let mut command = Command::new("nsenter");
+        command.args(["--net", "--target", &host.holder.id().to_string(), program]);
+        command
+    }
+
+    /// Starts a program that goes on until it is dropped.
+    pub(crate) fn background(&self, mut command: Command) -> Program {
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        Program::start(command)
+    }
+
+    /// Gives the controller an interface of its own, `to-self`, beside that to the bridge.
+    pub(crate) fn plug_in_controller(&self) {
+        if Command::new("ip").args(["link", "show", "dev", "to-self"]).output().unwrap().status.success() {
+            return;
+        }
+        run("ip", &["link", "add", "to-self", "type", "veth", "peer", "name", "to-controller"]);
+        run("ip", &["link", "set", "to-controller", "master", "bridge", "up"]);
+        run("ip", &["link", "set", "to-self", "up"]);
+    }
+
     /// Occupies an address of a host's.
     pub(crate) fn occupy(&self, host: &Host, address: &str) -> Program {
         let pid = host.holder.id().to_string();

@@ -27,6 +27,16 @@ pub(crate) fn monotonic_ns() -> i64 {
     read_ns(ClockId::CLOCK_MONOTONIC)
 }
 
+/// `CLOCK_REALTIME` `[ns]`.
+pub(crate) fn realtime_ns() -> i64 {
+    read_ns(ClockId::CLOCK_REALTIME)
+}
+
+/// How much `CLOCK_REALTIME` is ahead of `CLOCK_MONOTONIC` now, to within half a microsecond where nothing comes between `[ns]`.
+pub fn realtime_ahead_ns() -> i64 {
+    compare(monotonic_ns()).0
+}
+
 /// Time of a run: `CLOCK_MONOTONIC` since the run's start. All processes of a host agree on it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunClock {
@@ -83,12 +93,12 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    /// The run's time of a stamp taken by `CLOCK_REALTIME`, never later than now. One clock is read between two readings of the other, again
+    /// The run's time of a stamp taken by `CLOCK_REALTIME`, never later than `now`, which was read just before. One clock is read between two readings of the other, again
     /// if the thread was interrupted meanwhile, and what that gave holds for [`COMPARED_FOR_NS`]. What remains uncertain is half of
     /// [`PAIRING_NS`], and a step of the wall clock between stamp and call or in that time.
-    pub(crate) fn of_realtime(&mut self, clock: RunClock, stamp_ns: Option<i64>) -> SimTime {
-        let now_ns = monotonic_ns();
-        let Some(stamp_ns) = stamp_ns else { return SimTime::ZERO + Duration::from_ns(now_ns - clock.epoch_ns) };
+    pub(crate) fn of_realtime(&mut self, clock: RunClock, now: SimTime, stamp_ns: Option<i64>) -> SimTime {
+        let Some(stamp_ns) = stamp_ns else { return now };
+        let now_ns = clock.epoch_ns + now.since_zero().as_ns();
         let known = self.compared.filter(|(_, at_ns)| now_ns - at_ns < COMPARED_FOR_NS);
         let (ahead_ns, _) = known.unwrap_or_else(|| *self.compared.insert(compare(now_ns)));
         SimTime::ZERO + Duration::from_ns((stamp_ns - ahead_ns).min(now_ns) - clock.epoch_ns)
@@ -99,7 +109,7 @@ impl Stamps {
 fn compare(mut before: i64) -> (i64, i64) {
     let mut best = (i64::MAX, 0, 0);
     for _ in 0..PAIRING_TRIES {
-        let realtime = read_ns(ClockId::CLOCK_REALTIME);
+        let realtime = realtime_ns();
         let after = monotonic_ns();
         let gap = after - before;
         best = best.min((gap, realtime - before - gap / 2, after));
@@ -140,9 +150,11 @@ mod tests {
         let clock = RunClock { epoch_ns: monotonic_ns(), shares_processor: false };
         let ahead = read_ns(ClockId::CLOCK_REALTIME) + 1_000_000_000;
         let mut stamps = Stamps::default();
-        assert!(stamps.of_realtime(clock, Some(ahead)) <= clock.now());
+        let now = clock.now();
+        assert!(stamps.of_realtime(clock, now, Some(ahead)) <= now);
         let before = read_ns(ClockId::CLOCK_REALTIME) - 5_000_000;
-        let age = clock.now() - stamps.of_realtime(clock, Some(before));
+        let now = clock.now();
+        let age = now - stamps.of_realtime(clock, now, Some(before));
         assert!(age >= Duration::from_ms(4) && age < Duration::from_ms(1_000), "{age}");
     }
 }

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use chronoseal_core::{Duration, NodeId, Oscillator, PortId, Ppm};
+use chronoseal_core::{Duration, NodeId, PortId, Ppm};
 use chronoseal_media::medium::{Attachment, Medium};
 use serde::{Deserialize, Serialize};
 
 use crate::can::{Guest, GuestKind};
 use crate::error::LiveError;
 use crate::host_link::HostLink;
+use crate::node_clock::{ClockStep, NodeClock};
 use crate::socket::SocketLink;
 
 /// A live run.
@@ -57,6 +58,8 @@ pub struct AgentConfig {
     pub offset: Duration,
     /// How much too fast its clock runs.
     pub drift: Ppm,
+    /// Where its clock jumps.
+    pub clock_step: Option<ClockStep>,
     /// Frames it sends after reporting an attack are part of the attack; what it receives is no delivery.
     pub is_attacker: bool,
     /// Somebody has taken it over: frames it sends after reporting an attack are part of the attack, and all else is as at any
@@ -281,14 +284,15 @@ impl AgentConfig {
             program: None,
             offset: Duration::ZERO,
             drift: Ppm(0),
+            clock_step: None,
             is_attacker: false,
             is_taken_over: false,
         }
     }
 
     /// Its clock.
-    pub(crate) const fn oscillator(&self) -> Oscillator {
-        Oscillator::new(self.offset, self.drift)
+    pub(crate) const fn clock(&self) -> NodeClock {
+        NodeClock::new(self.offset, self.drift, self.clock_step)
     }
 
     /// Each port and what it is.

@@ -46,6 +46,7 @@ mod join;
 pub mod live;
 mod log;
 mod message;
+mod node_clock;
 mod parts;
 mod process;
 pub mod program_record;
@@ -59,6 +60,7 @@ pub mod traffic;
 pub use agent::{
     FactoryError, NodeFactory, OwnCost, OwnStream, agent_main, agent_main_together, has_controller, own_cost,
 };
+pub use clock::realtime_ahead_ns;
 pub use clock_sources::{ClockSource, Reading, Skew, clock_skew, clock_sources};
 pub use config::{
     AgentCommand, AgentConfig, ExistingInterface, Home, LiveConfig, Placement, PortLink, Program, ProgramStream,
@@ -75,8 +77,9 @@ pub use join::connections::ConnectionFact;
 pub use live::{AgentCounts, LiveHost, LiveOutcome, ProgramEnd, run};
 pub use log::{OfAnother, ProgramUsage};
 pub use message::{AgentFacts, Wires};
+pub use node_clock::ClockStep;
 pub use parts::{PartedStream, Parts};
-pub use ptp::{Ptp, PtpStatus};
+pub use ptp::{PTP_SOCKET, Ptp, PtpReading, PtpStatus};
 pub use remote::{AgentRecord, Worker, WorkerLost, join_hosts, monotonic_ns};
 pub use socket::SocketLink;
 pub use traffic::{FrameDescription, Traffic};

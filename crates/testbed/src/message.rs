@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 use crate::config::{PortLink, Program};
 use crate::connection::channel::Credentials;
 use crate::log::AgentLog;
+use crate::node_clock::NodeClock;
 
 /// Longest message `[byte]`; a log of an hour fits.
 const LEN_MAX: u64 = 4 << 30;
@@ -52,8 +53,7 @@ pub(crate) struct MemberSetup {
     pub(crate) node: u16,
     /// From port 0 on.
     pub(crate) ports: Vec<PortSetup>,
-    pub(crate) offset_ps: i64,
-    pub(crate) drift_ppb: i64,
+    pub(crate) clock: NodeClock,
     pub(crate) program: Option<Program>,
 }
 

@@ -54,8 +54,7 @@ impl AgentProcess {
         let member = |(agent, is_told): &(AgentConfig, Vec<bool>)| MemberSetup {
             node: agent.node.0,
             ports: agent.ports.iter().zip(is_told).map(port).collect(),
-            offset_ps: agent.offset.as_ps(),
-            drift_ppb: agent.drift.0,
+            clock: agent.clock(),
             program: agent.program.clone(),
         };
         let setup = ToAgent::Setup(Setup {

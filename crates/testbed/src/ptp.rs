@@ -3,14 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::clock::realtime_ns;
 
 /// Where ptp4l listens to pmc, unless its configuration says otherwise.
-const SOCKET: &str = "/var/run/ptp4l";
+pub const PTP_SOCKET: &str = "/var/run/ptp4l";
 
 /// What asks it; both programs come in one package.
 const ASKED: &str = "pmc";
 const PROGRAM: &str = "ptp4l";
+
+/// One that is to say how far a clock is from another is asked so often; each time it answers within a tenth of a second.
+const ASKED_TIMES: usize = 8;
 
 /// ptp4l on this host.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
@@ -35,6 +40,80 @@ pub struct PtpStatus {
     pub grandmaster: Option<String>,
     /// How far its clock was ahead of that when it last looked `[ns]`.
     pub offset_ns: Option<i64>,
+    /// When that was, by its clock `[ns]`.
+    pub looked_at_ns: Option<i64>,
+    /// What a message takes from there to here, as it found out by messages both ways `[ns]`.
+    pub path_delay_ns: Option<i64>,
+    /// The identity of its own clock.
+    pub own: Option<String>,
+    /// Its time stamps are the kernel's, so that its clock is `CLOCK_REALTIME` and not that of a network interface.
+    pub is_software: bool,
+}
+
+/// `CLOCK_REALTIME` of this host beside the clock that a ptp4l follows.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct PtpReading {
+    /// The identity of that clock, the same on all hosts that follow it.
+    pub grandmaster: String,
+    /// What `CLOCK_REALTIME` showed `[ns]`.
+    pub realtime_ns: i64,
+    /// What the other clock showed then `[ns]`.
+    pub grandmaster_ns: i64,
+    /// More or less `[ns]`.
+    pub uncertainty_ns: i64,
+    /// It is the same clock.
+    pub is_own: bool,
+}
+
+impl PtpReading {
+    /// Asks the ptp4l that listens at a socket, for about a second.
+    ///
+    /// A way takes no less than no time, so that what ptp4l takes for the delay of its path is what it can be wrong by where the ways there and back
+    /// differ. What its offsets differ by in this time comes on top.
+    ///
+    /// # Errors
+    /// Why it says nothing, as a clause.
+    pub fn take(socket: &Path) -> Result<Self, String> {
+        let ask = || match Ptp::ask(socket) {
+            Ptp::Running(status) => Ok(status),
+            _ => Err(format!("no ptp4l answers at {}", socket.display())),
+        };
+        let mut status = ask()?;
+        if !status.is_software {
+            return Err("ptp4l keeps the clock of a network interface there, and not that of the host".into());
+        }
+        if status.grandmaster.is_none() && status.ports.iter().any(|port| port == "MASTER" || port == "GRAND_MASTER") {
+            let own = status.own.ok_or("ptp4l does not say which clock it is")?;
+            let now_ns = realtime_ns();
+            return Ok(Self {
+                grandmaster: own,
+                realtime_ns: now_ns,
+                grandmaster_ns: now_ns,
+                uncertainty_ns: 0,
+                is_own: true,
+            });
+        }
+        let (mut least, mut most, mut delay) = (i64::MAX, i64::MIN, 0);
+        for _ in 0..ASKED_TIMES {
+            let known =
+                status.offset_ns.zip(status.path_delay_ns).filter(|_| status.looked_at_ns.is_some_and(|at| at != 0));
+            let (offset_ns, delay_ns) = known.ok_or("ptp4l follows no other clock there")?;
+            (least, most, delay) = (least.min(offset_ns), most.max(offset_ns), delay.max(delay_ns.max(0)));
+            let next = ask()?;
+            if next.grandmaster != status.grandmaster {
+                return Err("ptp4l changed the clock that it follows".into());
+            }
+            status = next;
+        }
+        let (Some(grandmaster), Some(offset_ns), Some(realtime_ns)) =
+            (status.grandmaster, status.offset_ns, status.looked_at_ns)
+        else {
+            return Err("ptp4l follows no other clock there".into());
+        };
+        let grandmaster_ns = realtime_ns.saturating_sub(offset_ns);
+        let uncertainty_ns = delay.saturating_add(most.saturating_sub(least));
+        Ok(Self { grandmaster, realtime_ns, grandmaster_ns, uncertainty_ns, is_own: false })
+    }
 }
 
 impl Ptp {
@@ -43,7 +122,7 @@ impl Ptp {
         if !runs() {
             return if is_installed() { Self::Idle } else { Self::Absent };
         }
-        Self::ask(Path::new(SOCKET))
+        Self::ask(Path::new(PTP_SOCKET))
     }
 
     /// Asks one that listens at a socket.
@@ -51,7 +130,13 @@ impl Ptp {
         let asked = Command::new(ASKED)
             .args(["-u", "-b", "0", "-s"])
             .arg(socket)
-            .args(["GET TIME_STATUS_NP", "GET PORT_DATA_SET"])
+            .args([
+                "GET TIME_STATUS_NP",
+                "GET PORT_DATA_SET",
+                "GET CURRENT_DATA_SET",
+                "GET DEFAULT_DATA_SET",
+                "GET PORT_PROPERTIES_NP",
+            ])
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .output();
@@ -70,15 +155,25 @@ impl PtpStatus {
                 _ => None,
             })
         };
-        let ports: Vec<String> = values("portState").collect();
+        // Of a whole number and of one with a fraction.
+        let number = |name| {
+            let text = values(name).next()?;
+            text.split('.').next().and_then(|whole| whole.parse::<i64>().ok())
+        };
+        // Each port says its state in both of the answers about it.
+        let states = text.split("MANAGEMENT PORT_PROPERTIES_NP").next().unwrap_or_default();
+        let states = states.lines().filter_map(|line| line.trim().strip_prefix("portState"));
+        let ports: Vec<String> = states.map(|state| state.trim().to_owned()).collect();
         let has_grandmaster = values("gmPresent").next()? == "true";
+        let (mut kinds, grandmaster) = (values("timestamping"), values("gmIdentity").next());
         Some(Self {
             ports,
-            grandmaster: values("gmIdentity").next().filter(|_| has_grandmaster),
-            offset_ns: values("master_offset")
-                .next()
-                .and_then(|offset| offset.parse().ok())
-                .filter(|_| has_grandmaster),
+            grandmaster: grandmaster.filter(|_| has_grandmaster),
+            offset_ns: number("master_offset").filter(|_| has_grandmaster),
+            looked_at_ns: number("ingress_time").filter(|_| has_grandmaster),
+            path_delay_ns: number("meanPathDelay").filter(|_| has_grandmaster),
+            own: values("clockIdentity").next(),
+            is_software: kinds.next().is_some_and(|first| first == "SOFTWARE") && kinds.all(|kind| kind == "SOFTWARE"),
         })
     }
 }
@@ -115,13 +210,36 @@ sending: GET PORT_DATA_SET
 \t\tportIdentity            aac616.fffe.5edc85-1
 \t\tportState               UNCALIBRATED
 \t\tpeerMeanPathDelay       0
+\taac616.fffe.5edc85-0 seq 2 RESPONSE MANAGEMENT CURRENT_DATA_SET
+\t\tstepsRemoved     1
+\t\toffsetFromMaster 79.0
+\t\tmeanPathDelay    1793.5
+sending: GET PORT_PROPERTIES_NP
+\taac616.fffe.5edc85-0 seq 3 RESPONSE MANAGEMENT DEFAULT_DATA_SET
+\t\tclockIdentity           aac616.fffe.5edc85
+\taac616.fffe.5edc85-1 seq 4 RESPONSE MANAGEMENT PORT_PROPERTIES_NP
+\t\tportIdentity            aac616.fffe.5edc85-1
+\t\tportState               UNCALIBRATED
+\t\ttimestamping            SOFTWARE
+\t\tinterface               eth0
 ";
 
     #[test]
     fn what_it_says_is_read() {
         let status = PtpStatus::parse(ANSWER).expect("it answered");
         let (grandmaster, offset_ns) = (Some("22c014.fffe.416826".to_owned()), Some(79));
-        assert_eq!(status, PtpStatus { ports: vec!["UNCALIBRATED".into()], grandmaster, offset_ns });
+        let expected = PtpStatus {
+            ports: vec!["UNCALIBRATED".into()],
+            grandmaster,
+            offset_ns,
+            looked_at_ns: Some(1_795_963_929_006_441_478),
+            path_delay_ns: Some(1_793),
+            own: Some("aac616.fffe.5edc85".into()),
+            is_software: true,
+        };
+        assert_eq!(status, expected);
+        let of_a_card = PtpStatus::parse(&ANSWER.replace("SOFTWARE", "HARDWARE")).expect("it answered");
+        assert!(!of_a_card.is_software);
         let alone = PtpStatus::parse(&ANSWER.replace("true", "false")).expect("it answered");
         assert_eq!((alone.grandmaster, alone.offset_ns), (None, None));
         // It runs, and does not answer.
@@ -130,6 +248,8 @@ sending: GET PORT_DATA_SET
 
     #[test]
     fn one_that_cannot_be_asked_is_silent() {
-        assert_eq!(Ptp::ask(Path::new("/nowhere/ptp4l")), Ptp::Silent);
+        let nowhere = Path::new("/nowhere/ptp4l");
+        assert_eq!(Ptp::ask(nowhere), Ptp::Silent);
+        assert_eq!(PtpReading::take(nowhere), Err("no ptp4l answers at /nowhere/ptp4l".to_owned()));
     }
 }

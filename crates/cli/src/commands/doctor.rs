@@ -204,7 +204,7 @@ fn of_time(report: &HostReport) -> Vec<Finding> {
 
 fn of_ptp(ptp: &Ptp) -> Finding {
     const WHAT: &str = "ptp4l (IEEE 1588)";
-    const OWN: &str = "clocks of hosts are compared by the test bed, and none is set";
+    const OWN: &str = "the test bed compares clocks of hosts by messages of its own, and sets none";
     match ptp {
         Ptp::Absent => fine(WHAT, "not installed", OWN),
         Ptp::Idle => fine(WHAT, "installed, does not run", OWN),
@@ -219,14 +219,14 @@ fn of_ptp(ptp: &Ptp) -> Finding {
             format!("runs: {}, follows no other clock", ports.join(", ")),
             "others may follow this host's clock",
         ),
-        Ptp::Running(PtpStatus { ports, grandmaster: Some(grandmaster), offset_ns }) => {
+        Ptp::Running(PtpStatus { ports, grandmaster: Some(grandmaster), offset_ns, .. }) => {
             let offset = offset_ns.map_or_else(|| "an unknown time".to_owned(), |ns| format!("{ns} ns"));
             let found = format!("runs: {}, {offset} from {grandmaster}", ports.join(", "));
             match ports.iter().any(|port| port == "SLAVE") {
                 true => fine(
                     WHAT,
                     found,
-                    "the wall clock, or that of an interface, follows another; stamps of runs do not use it",
+                    "the wall clock, or that of an interface, follows another; runs over several hosts compare clocks by the wall clock too",
                 ),
                 false => poor(
                     WHAT,

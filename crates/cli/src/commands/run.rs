@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_catalog::Prepared;
-use chronoseal_core::{Duration, SimTime};
+use chronoseal_core::{Duration, NodeId, SimTime};
 use chronoseal_plan::Fidelity;
 use chronoseal_report::{Document, RunView, html, pair_report, run_report};
 use chronoseal_results::disk::{Filling, sweep};
@@ -19,7 +19,7 @@ use chronoseal_runner::{
     simulate_folded,
 };
 use chronoseal_scenario::Scenario;
-use chronoseal_testbed::{AgentCommand, Placement, cost, interrupt};
+use chronoseal_testbed::{AgentCommand, ClockStep, Placement, cost, interrupt};
 use serde_json::{Value, json};
 
 use self::counted::counted;
@@ -31,6 +31,9 @@ use crate::other_program;
 /// Folders of a run on both engines.
 pub(super) const SIM: &str = "sim";
 pub(super) const LIVE: &str = "live";
+
+const CLOCK_STEP_OF_SIM: &str = "error: --clock-step lets the clock of a live station jump, and this run is simulated
+help: add --engine live";
 
 const REPEATED_BOTH: &str = "error: --engine both makes one pair of runs, and --repeat many of one kind to compare
 help: leave --repeat away, or repeat --engine sim and --engine live each into a folder of its own";
@@ -67,6 +70,7 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
         let prepared = input::prepare(&scenario, &options.scenario.file, options.format)?;
         let counts_only = options.count || scenario.plan.fidelity == Fidelity::Timing;
         traced::check(options, counts_only, scenario.plan.duration)?;
+        let clock_steps = clock_steps(options, &prepared)?;
         if options.engine == EngineName::Sim && counts_only {
             // Millions of frames: counted, not kept.
             if options.out.is_some() {
@@ -103,7 +107,8 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
         // Of two runs, each is whole or not there; the folder of both is marked until both are and their report.
         let pair = place.as_deref().filter(|_| options.engine == EngineName::Both);
         let filling = pair.map(Filling::begin).transpose()?;
-        let ran = every_engine((&scenario, over.as_ref()), &prepared, options, place.as_deref(), printer, stop);
+        let asked = (options, &clock_steps[..]);
+        let ran = every_engine((&scenario, over.as_ref()), &prepared, asked, place.as_deref(), printer, stop);
         let ran = ran.inspect_err(|_| {
             place.as_deref().into_iter().for_each(files::release);
         })?;
@@ -132,6 +137,25 @@ fn seed_set(seed: Option<u64>) -> Vec<(String, String)> {
     seed.map(|seed| ("seed".to_owned(), seed.to_string())).into_iter().collect()
 }
 
+/// How to run, and the nodes whose clocks are to jump.
+type Asked<'a> = (&'a Run, &'a [(NodeId, ClockStep)]);
+
+/// The nodes whose clocks are to jump.
+fn clock_steps(options: &Run, prepared: &Prepared<'_>) -> Result<Vec<(NodeId, ClockStep)>, Trouble> {
+    if options.engine == EngineName::Sim && !options.clock_step.is_empty() {
+        return Err(Trouble(CLOCK_STEP_OF_SIM.into()));
+    }
+    let plan = prepared.plan();
+    let step = |(name, step): &(String, ClockStep)| {
+        let mut stations = plan.node_ids().filter(|id| !prepared.attachments(*id).is_empty());
+        match stations.find(|id| plan.node_name(*id) == *name) {
+            Some(node) => Ok((node, *step)),
+            None => Err(Trouble(format!("error: the scenario has no station `{name}`, whose clock could jump"))),
+        }
+    };
+    options.clock_step.iter().map(step).collect()
+}
+
 /// A run, and where it is stored.
 struct Ran {
     run: FinishedRun,
@@ -150,7 +174,7 @@ impl Ran {
 fn every_engine(
     scenario: (&Scenario, Option<&Over>),
     prepared: &Prepared<'_>,
-    options: &Run,
+    (options, clock_steps): Asked<'_>,
     place: Option<&Path>,
     printer: &Printer,
     stop: &AtomicBool,
@@ -165,7 +189,8 @@ fn every_engine(
         let cpu_before = cost::process_cpu_ns();
         let part = if engine == EngineName::Live { LIVE } else { SIM };
         let folder = place.map(|place| if is_divided { place.join(part) } else { place.to_owned() });
-        let run = one(scenario, prepared, engine, (options, folder.as_deref()), printer, stop)?;
+        let asked = (options, clock_steps);
+        let run = one(scenario, prepared, engine, (asked, folder.as_deref()), printer, stop)?;
         let cpu_s = (cost::process_cpu_ns() - cpu_before) as f64 * 1e-9;
         if let Some(folder) = folder.as_ref().filter(|_| is_divided) {
             files::write(&folder.join(PAGE), &html(&run_report(&run.meta, &run.summary, &run.rows)))?;
@@ -183,7 +208,7 @@ fn one(
     (scenario, over): (&Scenario, Option<&Over>),
     prepared: &Prepared<'_>,
     engine: EngineName,
-    (options, folder): (&Run, Option<&Path>),
+    ((options, clock_steps), folder): (Asked<'_>, Option<&Path>),
     printer: &Printer,
     stop: &AtomicBool,
 ) -> Result<FinishedRun, Trouble> {
@@ -198,6 +223,7 @@ fn one(
         printer.hint(&format!("running live for {}", scenario.plan.duration));
         let mut live = live_options(options, other_program::stations(prepared)?);
         live.programs |= over.is_some();
+        live.clock_steps = clock_steps.to_vec();
         live.warnings = beyond;
         let mut run = measure(prepared, scenario.texts(), &live, stop)?;
         over.into_iter().for_each(|over| over.told(&mut run.meta));
@@ -238,6 +264,7 @@ fn live_options(options: &Run, agent_command: Option<AgentCommand>) -> LiveOptio
         placement,
         agent_command,
         can,
+        clock_steps: Vec::new(),
         warnings: Vec::new(),
     }
 }

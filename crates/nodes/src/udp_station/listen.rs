@@ -1,5 +1,7 @@
 //! The receiver's end of a stream: pieces put together, seals opened, copies told apart.
 
+use std::borrow::Cow;
+
 use chronoseal_core::random::{self, ChaCha8Rng, Purpose, Rng};
 use chronoseal_core::{DiscardReason, Duration, LocalTime, Work};
 use chronoseal_frameauth::{Moment, Opener};
@@ -79,8 +81,8 @@ impl Listener {
     /// Takes a packet of the stream.
     pub(super) fn take(&mut self, rx_at: LocalTime, packet: &Packet<'_>) -> Result<Taken, DiscardReason> {
         if self.config.framing == Framing::Packet {
-            let datagram = packet.is_whole().then(|| packet.data.to_vec()).ok_or(DiscardReason::Malformed)?;
-            return Ok(Taken { began: None, whole: Some(self.open_datagram(datagram)) });
+            let datagram = packet.is_whole().then_some(packet.data).ok_or(DiscardReason::Malformed)?;
+            return Ok(Taken { began: None, whole: Some(self.open_datagram(datagram.into())) });
         }
         let collector = self.collector.as_mut().ok_or(DiscardReason::UnknownStream)?;
         match self.config.framing {
@@ -88,7 +90,7 @@ impl Listener {
                 let collected = collector.take(rx_at, &Piece::from(packet))?;
                 let begins = packet.offset == 0 && packet.more_fragments && collected != Collected::Nothing;
                 let began = begins.then(|| datagram_number(packet.data)).flatten();
-                Ok(Taken { began, whole: whole(collected).map(|(datagram, _)| self.open_datagram(datagram)) })
+                Ok(Taken { began, whole: whole(collected).map(|(datagram, _)| self.open_datagram(datagram.into())) })
             }
             Framing::Parts(cut) => {
                 let part = Part::read(packet, &self.config)?;
@@ -96,7 +98,7 @@ impl Listener {
                 let number = u64::from(part.header.sequence);
                 let began = (part.header.part == 0 && collected != Collected::Nothing).then_some(number);
                 let judged = |(message, is_intact): (Vec<u8>, bool)| match is_intact {
-                    true => self.judge(message, 0),
+                    true => self.judge(message.into(), 0),
                     false => Whole::Judged(Err((number, DiscardReason::Malformed))),
                 };
                 Ok(Taken { began, whole: whole(collected).map(judged) })
@@ -107,14 +109,10 @@ impl Listener {
 
     /// A message that came whole over a connection.
     pub(super) fn take_message(&mut self, message: &[u8]) -> Taken {
-        let whole = match self.opener {
-            Some(_) => self.judge(message.to_vec(), 0),
-            None => Whole::Judged(self.number(message)),
-        };
-        Taken { began: None, whole: Some(whole) }
+        Taken { began: None, whole: Some(self.judge(message.into(), 0)) }
     }
 
-    fn open_datagram(&mut self, datagram: Vec<u8>) -> Whole {
+    fn open_datagram(&mut self, datagram: Cow<'_, [u8]>) -> Whole {
         let claimed = datagram_number(&datagram).unwrap_or_default();
         match udp::parse(&datagram, ends(self.config.sender, self.config.stream), true) {
             Ok(_) => self.judge(datagram, udp::HEADER_LEN),
@@ -122,8 +120,8 @@ impl Listener {
         }
     }
 
-    /// A message that stands in these bytes from so many on.
-    fn judge(&mut self, bytes: Vec<u8>, from: usize) -> Whole {
+    /// A message that stands in these bytes from so many on. They are kept only if its seal has to be opened.
+    fn judge(&mut self, bytes: Cow<'_, [u8]>, from: usize) -> Whole {
         let message = &bytes[from..];
         if self.opener.is_none() {
             return Whole::Judged(self.number(message));
@@ -131,7 +129,7 @@ impl Listener {
         // What is there already need not be opened, whoever sends it again.
         match TestBedHeader::parse(message).map(|header| u64::from(header.sequence)) {
             Ok(sequence) if self.seen.has(sequence) => Whole::Judged(Err((sequence, DiscardReason::CopyEliminated))),
-            _ => Whole::Sealed(bytes, from),
+            _ => Whole::Sealed(bytes.into_owned(), from),
         }
     }
 

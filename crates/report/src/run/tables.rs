@@ -354,7 +354,8 @@ pub(super) fn hosts(meta: &RunMeta) -> Table {
         .words("messages")
         .numbers("clock ahead at the start", "ms")
         .numbers("faster by", "ppm")
-        .numbers("uncertain by", "us");
+        .numbers("uncertain by", "us")
+        .words("by");
     for host in &meta.hosts {
         let cell = |value: Option<f64>, digits| match value {
             Some(value) => Cell::number(value, digits).from(kind),
@@ -368,6 +369,10 @@ pub(super) fn hosts(meta: &RunMeta) -> Table {
             cell(host.clock.map(|clock| clock.offset_ns as f64 / 1e6), 6),
             cell(host.clock.map(|clock| clock.drift_ppb as f64 / 1e3), 3),
             cell(host.clock.map(|clock| clock.uncertainty_ns as f64 / 1e3), 3),
+            match host.clock_sources.iter().find(|source| source.is_used) {
+                Some(source) => Cell::text(&source.name),
+                None => Cell::na("its clock was not compared to the end"),
+            },
         ]);
     }
     table

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_catalog::Prepared;
-use chronoseal_core::{DiscardReason, StreamId};
+use chronoseal_core::{DiscardReason, Duration, NodeId, StreamId};
 use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
 use chronoseal_runner::{LiveOptions, measure};
 use chronoseal_scenario::NoFiles;
+use chronoseal_testbed::ClockStep;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -55,6 +56,7 @@ pub(crate) fn run_all() {
     a_station_that_was_stopped_is_seen_to_have_been();
     what_a_killed_sender_sent_is_timed_by_what_its_messages_say();
     a_program_without_tls_refuses_a_stream_over_it();
+    a_clock_that_jumps_changes_when_messages_are_sent_and_no_latency();
 }
 
 fn rows(engine: Engine, laws: &str) -> Option<RunRows> {
@@ -379,4 +381,35 @@ fn children() -> Vec<Pid> {
     lists
         .flat_map(|list| list.split_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap())).collect::<Vec<_>>())
         .collect()
+}
+
+/// Robot's clock jumps ahead by 200 ms, the station's back by as much.
+fn a_clock_that_jumps_changes_when_messages_are_sent_and_no_latency() {
+    let scenario = load(&SCENARIO.replace("LAWS", "delay = { constant = \"1ms\" }"), &NoFiles);
+    let step = |node, by_ms| {
+        let (after, by) = (Duration::from_ms(500), Duration::from_ms(by_ms));
+        (NodeId(node), ClockStep { after, by })
+    };
+    let steps = vec![step(0, 200), step(1, -200)];
+    let Some(run) = engines::run_with(&scenario, |options| options.clock_steps = steps) else { return };
+    let told = run.meta.warnings.iter().filter(|warning| warning.contains("jumps by")).count();
+    assert_eq!(told, 2, "{:?}", run.meta.warnings);
+    let sent = |stream: u16, from_ms: i64, until_ms: i64| {
+        let is_sent = |row: &&FrameRow| {
+            row.stream == StreamId(stream)
+                && row.sent_at.is_some_and(|at| {
+                    (from_ms..until_ms).contains(&(at.since_zero().as_ns() / 1_000_000)) && row.attack.is_none()
+                })
+        };
+        run.rows.frames.iter().filter(is_sent).count()
+    };
+    // Of every 20 ms, ten were due in the time that was jumped over, and leave at once; of every 5 ms none is due while the clock stands still.
+    assert!(sent(0, 499, 530) >= 10, "{}", sent(0, 499, 530));
+    assert!(sent(1, 520, 695) <= 1 && sent(1, 300, 475) >= 20, "{} {}", sent(1, 520, 695), sent(1, 300, 475));
+    for row in run.rows.frames.iter().filter(|row| !row.stalled) {
+        let (Some(sent_at), Some(accepted_at)) = (row.sent_at, row.accepted_at) else { continue };
+        let latency = accepted_at - sent_at;
+        assert!((Duration::from_us(900)..Duration::from_ms(150)).contains(&latency), "{row:?}");
+    }
+    assert!(run.summary.streams.iter().flat_map(|stream| &stream.receivers).all(|account| account.balance() == 0));
 }

@@ -2,12 +2,11 @@
 
 use core::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use chronoseal_console::{Printer, Status, Trouble};
 use chronoseal_core::{Duration, Ppm};
 use chronoseal_remote::{Identity, Limits, ServeOptions, Server, VirtualClock};
-use chronoseal_testbed::{interrupt, monotonic_ns};
+use chronoseal_testbed::{ClockStep, PTP_SOCKET, interrupt, monotonic_ns};
 use clap::{Args, Subcommand};
 
 #[derive(Args, Debug)]
@@ -61,27 +60,13 @@ pub(crate) struct Serve {
     /// For tests: show a clock that jumps, such as 20s+3ms: so long after the start by so much
     #[arg(long, value_name = "AFTER+BY")]
     clock_step: Option<ClockStep>,
-}
-
-/// When a clock jumps, and by how much.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct ClockStep {
-    after: Duration,
-    by: Duration,
-}
-
-impl FromStr for ClockStep {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (after, by) = text.split_once('+').ok_or("write AFTER+BY, for example 20s+3ms or 20s+-3ms")?;
-        let time = |text: &str| text.trim().parse::<Duration>().map_err(|error| format!("`{text}`: {error}"));
-        Ok(Self { after: time(after)?, by: time(by)? })
-    }
+    /// Socket of ptp4l on this host (uds_address), by which clocks are compared too where it answers
+    #[arg(long, value_name = "SOCKET", default_value = PTP_SOCKET)]
+    ptp: PathBuf,
 }
 
 pub(crate) fn run(Action::Serve(options): &Action, printer: &Printer) -> Result<Status, Trouble> {
-    let Serve { identity, listen, data, limits, clock_offset, clock_drift, clock_step } = options;
+    let Serve { identity, listen, data, limits, clock_offset, clock_drift, clock_step, ptp } = options;
     let identity = Identity::read(identity)?;
     let name = identity.name().to_owned();
     let limits = limits.as_deref().map(Limits::read).transpose()?.unwrap_or_default();
@@ -92,9 +77,9 @@ pub(crate) fn run(Action::Serve(options): &Action, printer: &Printer) -> Result<
         began_ns: monotonic_ns(),
     };
     let stop = interrupt::flag();
-    let server =
-        Server::bind(ServeOptions { identity, listen: *listen, data: *data, limits, clock, agent_command: None })?;
-    let address = server.address().unwrap_or(*listen);
+    let (listen, data, ptp) = (*listen, *data, ptp.clone());
+    let server = Server::bind(ServeOptions { identity, listen, data, limits, clock, ptp, agent_command: None })?;
+    let address = server.address().unwrap_or(listen);
     printer.hint(&format!(
         "agent `{name}` waits for controllers at {address}, and messages go through {data}; Ctrl-C ends it"
     ));

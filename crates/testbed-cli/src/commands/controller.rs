@@ -10,7 +10,7 @@ use chronoseal_remote::{Agents, Identity, Options, control};
 use chronoseal_report::{RunView, html, run_report};
 use chronoseal_results::store;
 use chronoseal_runner::{Run, overloads};
-use chronoseal_testbed::{cost, interrupt};
+use chronoseal_testbed::{PTP_SOCKET, cost, interrupt};
 use clap::Args;
 
 #[derive(Args, Debug)]
@@ -45,6 +45,9 @@ pub(crate) struct Controller {
     /// each stream's deadline]
     #[arg(long, value_name = "TIME")]
     clock_uncertainty: Option<Duration>,
+    /// Socket of ptp4l on this host (uds_address), by which clocks are compared too where it answers here and at agents
+    #[arg(long, value_name = "SOCKET", default_value = PTP_SOCKET)]
+    ptp: PathBuf,
     /// Folder for the results [default: results/NAME-hosts-sSEED, with a number behind it if that exists]
     #[arg(long)]
     out: Option<PathBuf>,
@@ -69,6 +72,7 @@ pub(crate) fn run(options: &Controller, printer: &Printer) -> Result<Status, Tro
         agents: Agents::read(&options.agents)?,
         no_fifo: options.no_fifo,
         clock_uncertainty: options.clock_uncertainty,
+        ptp: options.ptp.clone(),
     };
     // Before the run: nobody wants to hear after five minutes that there is no room for the results.
     let folder = place(options, &scenario.plan.name, scenario.plan.seed);

@@ -7,8 +7,9 @@ use chronoseal_core::{PortId, SimTime, TxToken};
 
 use crate::log::Records;
 
-/// A frame that is ready to leave.
-pub(super) struct Launch {
+/// What is known of a frame that is ready to leave, beside its bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Ready {
     pub(super) port: PortId,
     pub(super) token: Option<TxToken>,
     /// Code of the attack told right before it.
@@ -17,43 +18,27 @@ pub(super) struct Launch {
     pub(super) origins: Records,
     /// What is in it, if that is PDUs of several streams.
     pub(super) parts: Records,
-    buffer: Vec<u8>,
-}
-
-impl Launch {
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.buffer
-    }
 }
 
 /// Waiting frames, the earliest first; frames of one instant in the order they were handed over.
 #[derive(Default)]
 pub(super) struct LaunchQueue {
     order: BinaryHeap<Reverse<(SimTime, u64, usize)>>,
-    slots: Vec<Option<Launch>>,
+    slots: Vec<Option<(Ready, Vec<u8>)>>,
     buffers: Vec<Vec<u8>>,
     serial: u64,
 }
 
 impl LaunchQueue {
-    pub(super) fn push(
-        &mut self,
-        at: SimTime,
-        port: PortId,
-        token: Option<TxToken>,
-        attack: Option<u16>,
-        [origins, parts]: [Records; 2],
-        bytes: &[u8],
-    ) {
+    pub(super) fn push(&mut self, at: SimTime, ready: Ready, bytes: &[u8]) {
         let mut buffer = self.buffers.pop().unwrap_or_default();
         buffer.clear();
         buffer.extend_from_slice(bytes);
-        let launch = Some(Launch { port, token, attack, origins, parts, buffer });
         let slot = self.slots.iter().position(Option::is_none).unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1
         });
-        self.slots[slot] = launch;
+        self.slots[slot] = Some((ready, buffer));
         self.serial += 1;
         self.order.push(Reverse((at, self.serial, slot)));
     }
@@ -64,7 +49,7 @@ impl LaunchQueue {
     }
 
     /// The next frame if its time has come.
-    pub(super) fn pop_due(&mut self, now: SimTime) -> Option<Launch> {
+    pub(super) fn pop_due(&mut self, now: SimTime) -> Option<(Ready, Vec<u8>)> {
         if self.next_at()? > now {
             return None;
         }
@@ -73,9 +58,8 @@ impl LaunchQueue {
     }
 
     /// Gives a sent frame's buffer back.
-    pub(super) fn recycle(&mut self, launch: Launch) -> Option<TxToken> {
-        self.buffers.push(launch.buffer);
-        launch.token
+    pub(super) fn recycle(&mut self, buffer: Vec<u8>) {
+        self.buffers.push(buffer);
     }
 
     /// Forgets everything that waits.
@@ -95,14 +79,16 @@ mod tests {
         let at = |us| SimTime::ZERO + Duration::from_us(us);
         let mut queue = LaunchQueue::default();
         for (us, byte) in [(30, 0), (10, 1), (30, 2), (10, 3)] {
-            queue.push(at(us), PortId(0), Some(TxToken::new(byte)), None, [Records::default(); 2], &[byte as u8; 60]);
+            let (origins, parts) = (Records::default(), Records::default());
+            let ready = Ready { port: PortId(0), token: Some(TxToken::new(byte)), attack: None, origins, parts };
+            queue.push(at(us), ready, &[byte as u8; 60]);
         }
         assert!(queue.pop_due(at(9)).is_none());
         let mut left = Vec::new();
-        while let Some(launch) = queue.pop_due(at(30)) {
-            assert_eq!(launch.bytes().len(), 60);
-            left.push(launch.bytes()[0]);
-            queue.recycle(launch);
+        while let Some((ready, bytes)) = queue.pop_due(at(30)) {
+            assert_eq!((bytes.len(), ready.token.map(|token| token.id())), (60, Some(bytes[0].into())));
+            left.push(bytes[0]);
+            queue.recycle(bytes);
         }
         assert_eq!(left, [1, 3, 0, 2]);
         assert_eq!(queue.next_at(), None);

@@ -3,14 +3,13 @@
 use std::collections::VecDeque;
 
 use chronoseal_core::{
-    Command, Duration, EventKind, Input, LocalTime, Node, Oscillator, Output, PortId, Ppm, SimTime, Transmit, TxToken,
-    Work,
+    Command, Duration, EventKind, Input, LocalTime, Node, Output, PortId, SimTime, Transmit, TxToken, Work,
 };
 
 use chronoseal_wire::test_bed_header::TestBedHeader;
 
 use super::Failure;
-use super::launch::{Launch, LaunchQueue};
+use super::launch::{LaunchQueue, Ready};
 use super::port::{Incoming, Port};
 use super::program::Running;
 use crate::clock::{RunClock, Stamps};
@@ -18,6 +17,7 @@ use crate::connection::Connections;
 use crate::end::{Fate, NoticeOf};
 use crate::log::{AgentLog, ConnectedSent, ConnectionRecord, EventRecord, ReceivedRecord, SentRecord};
 use crate::message::{MemberSetup, Step};
+use crate::node_clock::NodeClock;
 
 /// Frames taken from one port before the others and the timers get their turn.
 const FRAMES_PER_TURN: usize = 32;
@@ -26,7 +26,7 @@ const FRAMES_PER_TURN: usize = 32;
 pub(super) struct Member {
     clock: RunClock,
     stamps: Stamps,
-    oscillator: Oscillator,
+    oscillator: NodeClock,
     node: Box<dyn Node + Send>,
     ports: Vec<Port>,
     launches: LaunchQueue,
@@ -64,7 +64,7 @@ impl Member {
         Self {
             clock,
             stamps: Stamps::default(),
-            oscillator: Oscillator::new(Duration::from_ps(setup.offset_ps), Ppm(setup.drift_ppb)),
+            oscillator: setup.clock,
             node,
             ports,
             launches: LaunchQueue::default(),
@@ -91,10 +91,10 @@ impl Member {
     pub(super) fn turn(&mut self) -> Result<bool, Failure> {
         // Frames before timers: one that waits in the socket came before the wake-up that would miss it.
         let mut busy = self.send_due();
-        busy |= self.receive_frames()?;
-        busy |= self.tell_fates()?;
-        // Reading the clock is most of what a message costs here, so it is read once where nothing takes long in between.
-        let now = self.clock.now();
+        let looked = self.receive_frames()?;
+        busy |= looked.is_some() | self.tell_fates()?;
+        // Reading the clock is much of what a message costs here, so it is read once where nothing takes long in between.
+        let now = looked.unwrap_or_else(|| self.clock.now());
         if self.wake_at.is_some_and(|at| at <= self.oscillator.local(now)) {
             self.handle_at(now, Input::Timeout)?;
             busy = true;
@@ -158,34 +158,36 @@ impl Member {
         self.handle(Input::Command(Command::Stop))
     }
 
-    fn receive_frames(&mut self) -> Result<bool, Failure> {
+    /// Takes what has come: when the last of it had been looked at, or `None` if nothing has.
+    fn receive_frames(&mut self) -> Result<Option<SimTime>, Failure> {
         let mut frame = std::mem::take(&mut self.incoming);
         let received = self.receive_into(&mut frame);
         self.incoming = frame;
         received
     }
 
-    fn receive_into(&mut self, frame: &mut [u8]) -> Result<bool, Failure> {
-        let mut any = false;
+    fn receive_into(&mut self, frame: &mut [u8]) -> Result<Option<SimTime>, Failure> {
+        let mut looked = None;
         for index in 0..self.ports.len() {
             for _ in 0..FRAMES_PER_TURN {
                 let incoming = self.ports[index]
                     .receive(frame, self.is_told.get(index).copied().unwrap_or(false))
                     .map_err(|error| Failure::Told(Step::Run, error.to_string()))?;
                 let Some(incoming) = incoming else { break };
-                any = true;
                 let received = match incoming {
                     Incoming::Frame(received) => received,
                     Incoming::Notice(of, fate) => {
                         self.take_notice(of, fate)?;
+                        looked = Some(self.clock.now());
                         continue;
                     }
                 };
-                let at = self.stamps.of_realtime(self.clock, received.realtime_ns);
+                let now = self.clock.now();
+                let at = self.stamps.of_realtime(self.clock, now, received.realtime_ns);
                 let bytes = &frame[..received.len.min(frame.len())];
                 let first_event = self.log.events.len();
                 let port = PortId(index as u16);
-                self.handle(Input::Frame { port, rx_at: self.oscillator.local(at), bytes })?;
+                looked = Some(self.handle_at(now, Input::Frame { port, rx_at: self.oscillator.local(at), bytes })?);
                 let (verdict, told) = self.log.verdicts_from(first_event);
                 // Of a message in several datagrams there is one record: where it ended.
                 if self.ports[index].is_part(bytes) && !verdict.is_some_and(|verdict| verdict.is_verdict()) {
@@ -205,7 +207,7 @@ impl Member {
                 self.tell_fates()?;
             }
         }
-        Ok(any)
+        Ok(looked)
     }
 
     /// Something became of a frame that begins with `of`; of several it is the one handed over first, as no controller
@@ -233,11 +235,11 @@ impl Member {
 
     /// Gives the node one input and does all it wants done.
     fn handle(&mut self, input: Input<'_>) -> Result<(), Failure> {
-        self.handle_at(self.clock.now(), input)
+        self.handle_at(self.clock.now(), input).map(|_| ())
     }
 
-    /// The same, where the clock was read just before.
-    fn handle_at(&mut self, now: SimTime, input: Input<'_>) -> Result<(), Failure> {
+    /// The same, where the clock was read just before; what it showed when it was read last.
+    fn handle_at(&mut self, now: SimTime, input: Input<'_>) -> Result<SimTime, Failure> {
         let is_frame = matches!(input, Input::Frame { .. });
         let handled = self.node.handle_input(self.oscillator.local(now), input);
         handled.map_err(|error| Failure::Told(Step::Run, error.to_string()))?;
@@ -272,34 +274,34 @@ impl Member {
                     self.log.events.push(EventRecord::new(now, &event));
                     if was_held {
                         self.go_on_later();
-                        return Ok(());
+                        return Ok(now);
                     }
                 }
                 Output::Transmit(transmit) => {
                     let launch_at = self.oscillator.sim(transmit.launch_at);
-                    let bytes = self.buffer.get(..transmit.len).ok_or_else(|| {
+                    if transmit.len > self.buffer.len() {
                         let reason = format!("the node wants to send {} bytes from a smaller buffer", transmit.len);
-                        Failure::Told(Step::Run, reason)
-                    })?;
+                        return Err(Failure::Told(Step::Run, reason));
+                    }
                     let parts = self.log.add_parts(self.node.parts());
                     if !self.node.parts().is_empty() {
                         // An attack on one of them is none on the others.
                         attack = None;
                     }
-                    let records = [self.log.add_origins(self.node.origins()), parts];
-                    let Transmit { port, token, .. } = transmit;
-                    self.launches.push(launch_at, port, token, attack.take(), records, bytes);
-                    self.send_due();
+                    let origins = self.log.add_origins(self.node.origins());
+                    let Transmit { port, token, len, .. } = transmit;
+                    let ready = Ready { port, token, attack: attack.take(), origins, parts };
+                    let left_at = self.launch(now, launch_at, ready, len);
                     if !self.ports.get(port.index()).is_some_and(Port::is_held) {
-                        now = self.clock.now();
+                        now = left_at.unwrap_or_else(|| self.clock.now());
                     } else if std::mem::replace(&mut was_held, true) {
                         self.go_on_later();
-                        return Ok(());
+                        return Ok(now);
                     }
                 }
                 Output::Timeout(at) => {
                     self.wake_at = at;
-                    return Ok(());
+                    return Ok(now);
                 }
                 _ => return Err(Failure::Told(Step::Run, "the node wants something unknown to this driver".into())),
             }
@@ -321,47 +323,67 @@ impl Member {
         self.clock.wait_until(until);
     }
 
+    /// Sends the frame of so many bytes in the buffer, at once if its time has come and none waits before it; when that was. Others wait.
+    fn launch(&mut self, now: SimTime, at: SimTime, ready: Ready, len: usize) -> Option<SimTime> {
+        if at > now || self.launches.next_at().is_some() {
+            self.launches.push(at, ready, &self.buffer[..len]);
+            self.send_due();
+            return None;
+        }
+        let left_at = self.clock.now();
+        let buffer = std::mem::take(&mut self.buffer);
+        self.send(left_at, ready, &buffer[..len]);
+        self.buffer = buffer;
+        Some(left_at)
+    }
+
     /// Sends every frame whose launch time has come. True if there was one.
     fn send_due(&mut self) -> bool {
         let mut any = false;
         while self.launches.next_at().is_some() {
             let at = self.clock.now();
-            let Some(launch) = self.launches.pop_due(at) else { break };
+            let Some((ready, bytes)) = self.launches.pop_due(at) else { break };
             any = true;
-            let port = self.ports.get_mut(launch.port.index());
-            let (sent, to) = port.map_or((false, None), |port| (port.send(launch.bytes()).is_ok(), Some(&*port)));
-            if let Some(message) = to.and_then(|to| own_message(to, &launch)) {
-                self.log.connected_sent.push(ConnectedSent { at_ps: at.as_ps(), is_refused: !sent, ..message });
-            } else if let Some(to) = to.filter(|_| sent) {
-                let (hash, len) = (to.hash(launch.bytes()), launch.bytes().len() as u32);
-                let (port, attack, origins, parts) = (launch.port.0, launch.attack, launch.origins, launch.parts);
-                self.log.sent.push(SentRecord { at_ps: at.as_ps(), port, hash, len, attack, origins, parts });
-            } else {
-                self.log.refused += 1;
-            }
-            // The emulator takes it from here before this node goes on.
-            self.clock.give_way();
-            let is_told = self.is_told.get(launch.port.index()).copied().unwrap_or(false);
-            let header = launch.bytes().first_chunk().copied().filter(|_| is_told);
-            match (self.launches.recycle(launch), header) {
-                (Some(token), _) if !sent => self.fates.push_back((token, None)),
-                (Some(token), Some(header)) => self.leaving.push_back((header, token)),
-                (Some(token), None) => self.fates.push_back((token, Some(at))),
-                (None, _) => {}
-            }
+            self.send(at, ready, &bytes);
+            self.launches.recycle(bytes);
         }
         any
     }
+
+    /// Hands a frame to its port, at a time that was read just before.
+    fn send(&mut self, at: SimTime, ready: Ready, bytes: &[u8]) {
+        let Ready { port: PortId(port), token, attack, origins, parts } = ready;
+        let index = ready.port.index();
+        let to = self.ports.get_mut(index);
+        let (sent, to) = to.map_or((false, None), |port| (port.send(bytes).is_ok(), Some(&*port)));
+        if let Some(message) = to.and_then(|to| own_message(to, bytes)) {
+            self.log.connected_sent.push(ConnectedSent { at_ps: at.as_ps(), is_refused: !sent, ..message });
+        } else if let Some(to) = to.filter(|_| sent) {
+            let (hash, len) = (to.hash(bytes), bytes.len() as u32);
+            self.log.sent.push(SentRecord { at_ps: at.as_ps(), port, hash, len, attack, origins, parts });
+        } else {
+            self.log.refused += 1;
+        }
+        // The emulator takes it from here before this node goes on.
+        self.clock.give_way();
+        let Some(token) = token else { return };
+        let is_told = self.is_told.get(index).copied().unwrap_or(false);
+        match bytes.first_chunk().copied().filter(|_| is_told) {
+            _ if !sent => self.fates.push_back((token, None)),
+            Some(header) => self.leaving.push_back((header, token)),
+            None => self.fates.push_back((token, Some(at))),
+        }
+    }
 }
 
-/// The record of a message that no frame stands for, if a launch is one.
-fn own_message(port: &Port, launch: &Launch) -> Option<ConnectedSent> {
-    let TestBedHeader { stream, sequence } = TestBedHeader::parse(port.own_message(launch.bytes())?).ok()?;
+/// The record of a message that no frame stands for, if a frame is one.
+fn own_message(port: &Port, frame: &[u8]) -> Option<ConnectedSent> {
+    let TestBedHeader { stream, sequence } = TestBedHeader::parse(port.own_message(frame)?).ok()?;
     Some(ConnectedSent {
         at_ps: 0,
         stream: stream.0,
         sequence: sequence.into(),
-        len: launch.bytes().len() as u32,
+        len: frame.len() as u32,
         is_refused: false,
     })
 }

@@ -58,7 +58,7 @@ fn due_by_itself(
     accepted_at: SimTime,
     event: &Event,
 ) -> Option<SimTime> {
-    let clock = |node| Some(agents.iter().find(|agent| agent.node == node)?.oscillator());
+    let clock = |node| Some(agents.iter().find(|agent| agent.node == node)?.clock());
     let says = event.kind == EventKind::Delivered && event.value != 0;
     // The sender says it by its clock, and the receiver counts from there by its own.
     let local = clock(receiver).filter(|_| says)?.local(accepted_at);
