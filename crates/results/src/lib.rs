@@ -18,6 +18,7 @@ mod fold;
 pub mod group;
 pub mod meta;
 mod outcome;
+mod pending;
 pub mod rows;
 mod samples;
 mod sink;

@@ -6,15 +6,17 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use chronoseal_core::SimTime;
 use serde::{Deserialize, Serialize};
 
 use crate::capture::write_capture;
 use crate::disk::{self, Disk, Filling, HostDisk, UNFINISHED};
+use crate::pending::Pending;
 use crate::tables::{self, Damage, TableWriter};
 use crate::{EventRow, FrameFigures, FrameRow, HopRow, RunMeta, RunRows, RunSummary, Sink, WorkRow};
 
 /// Version of the manifest and of every table; readers accept this one.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 const MANIFEST: &str = "manifest.json";
 const CAPTURE: &str = "capture.pcapng";
@@ -178,9 +180,17 @@ pub fn write_on(
     rows: &RunRows,
 ) -> Result<Written, StoreError> {
     let mut writer = Writer::begin_on(disk, path, meta)?;
-    rows.frames.iter().for_each(|row| writer.frame(row));
+    // Events before the frames that they are about.
+    let mut events = rows.events.iter().peekable();
+    for row in &rows.frames {
+        let until = row.accepted_at.or(row.sent_at).unwrap_or(SimTime::ZERO);
+        while let Some(event) = events.next_if(|event| event.time <= until) {
+            writer.event(event);
+        }
+        writer.frame(row);
+    }
+    events.for_each(|event| writer.event(event));
     rows.hops.iter().for_each(|row| writer.hop(row));
-    rows.events.iter().for_each(|row| writer.event(row));
     rows.work.iter().for_each(|row| writer.work(row));
     writer.finish(meta, summary, rows)
 }
@@ -196,6 +206,7 @@ pub struct Writer<'d> {
     frames: TableWriter<FrameRow>,
     hops: TableWriter<HopRow>,
     events: TableWriter<EventRow>,
+    pending: Pending,
     work: TableWriter<WorkRow>,
     /// Why nothing more is written.
     error: Option<StoreError>,
@@ -251,6 +262,7 @@ impl<'d> Writer<'d> {
             frames: tables::FRAMES.begin(disk, folder, meta)?,
             hops: tables::HOPS.begin(disk, folder, meta)?,
             events: tables::EVENTS.begin(disk, folder, meta)?,
+            pending: Pending::default(),
             work: tables::WORK.begin(disk, folder, meta)?,
             error: None,
             has_failed: Rc::default(),
@@ -261,6 +273,14 @@ impl<'d> Writer<'d> {
     /// True from when the machine has refused to write, so that there is no need to go on.
     pub fn has_failed(&self) -> Rc<Cell<bool>> {
         Rc::clone(&self.has_failed)
+    }
+
+    /// Writes the events that wait for no row.
+    fn write_events(&mut self) {
+        while let Some(row) = self.pending.next() {
+            let written = self.events.push(&self.meta, &row);
+            self.note(written);
+        }
     }
 
     fn note(&mut self, written: Result<(), StoreError>) {
@@ -275,9 +295,12 @@ impl<'d> Writer<'d> {
     /// # Errors
     /// The first refusal of the machine, whenever it was.
     pub fn finish(self, meta: &RunMeta, summary: &RunSummary, rest: &RunRows) -> Result<Written, StoreError> {
-        let Self { disk, path, mut partial, meta: begun, frames, hops, events, work, error, .. } = self;
+        let Self { disk, path, mut partial, meta: begun, frames, hops, mut events, pending, work, error, .. } = self;
         if let Some(error) = error {
             return Err(error);
+        }
+        for row in pending.rest() {
+            events.push(&begun, &row)?;
         }
         let mut meta = meta.clone();
         meta.interrupted |= rest.interrupted;
@@ -315,6 +338,8 @@ impl Sink for Writer<'_> {
         if self.error.is_none() {
             let written = self.frames.push(&self.meta, row);
             self.note(written);
+            self.pending.frame(row);
+            self.write_events();
         }
     }
     fn hop(&mut self, row: &HopRow) {
@@ -325,8 +350,8 @@ impl Sink for Writer<'_> {
     }
     fn event(&mut self, row: &EventRow) {
         if self.error.is_none() {
-            let written = self.events.push(&self.meta, row);
-            self.note(written);
+            self.pending.event(row);
+            self.write_events();
         }
     }
     fn work(&mut self, row: &WorkRow) {

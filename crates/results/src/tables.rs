@@ -11,7 +11,7 @@ use std::sync::Arc;
 use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, SimTime, StreamId};
 
 pub use self::columns::Damage;
-use self::columns::{Cell, Column, Head, Value, field, name, named};
+use self::columns::{Cell, Column, Head, Value, after, field, name, named};
 pub(crate) use self::write::TableWriter;
 use crate::store::StoreError;
 use crate::{EventRow, FrameRow, HopRow, Outcome, ReleaseRow, SegmentSeries, StallRow, WorkRow};
@@ -50,14 +50,15 @@ pub(crate) static FRAMES: Table<FrameRow> = Table {
             }),
         ),
         field!("len_bytes": len),
-        field!("cycle_start_ns": cycle_start),
-        field!("slot_start_ns": slot_start),
-        field!("sent_at_ns": sent_at),
-        field!("arrived_at_ns": arrived_at),
-        field!("departed_at_ns": departed_at),
-        field!("received_at_ns": received_at),
+        // Each counts from the one before: what they have in common is stored once.
         field!("due_at_ns": due_at),
-        field!("accepted_at_ns": accepted_at),
+        after!("slot_after_ns": slot_start, since [due_at]),
+        after!("sent_after_ns": sent_at, since [slot_start, due_at]),
+        after!("arrived_after_ns": arrived_at, since [sent_at, slot_start, due_at]),
+        after!("departed_after_ns": departed_at, since [arrived_at, sent_at, slot_start, due_at]),
+        after!("received_after_ns": received_at, since [departed_at, arrived_at, sent_at, slot_start, due_at]),
+        after!("accepted_after_ns": accepted_at, since [received_at, departed_at, arrived_at, sent_at, slot_start, due_at]),
+        after!("cycle_after_ns": cycle_start, since [slot_start, sent_at, due_at]),
         Column::text(
             "outcome",
             |row, _| Cell::text(Some(row.outcome.name())),
@@ -128,9 +129,9 @@ pub(crate) static HOPS: Table<HopRow> = Table {
         name!("to": node_name(to.0)),
         field!("to_id": to.0),
         field!("sent_at_ns": sent_at),
-        field!("arrived_at_ns": arrived_at),
-        field!("departed_at_ns": departed_at),
-        field!("received_at_ns": received_at),
+        after!("arrived_after_ns": arrived_at, since [sent_at]),
+        after!("departed_after_ns": departed_at, since [arrived_at, sent_at]),
+        after!("received_after_ns": received_at, since [departed_at, arrived_at, sent_at]),
         field!("frame": frame),
         field!("origins": origins),
     ],

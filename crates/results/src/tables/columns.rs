@@ -185,7 +185,35 @@ macro_rules! name {
     };
 }
 
-pub(super) use {field, name};
+/// A column with a time that counts from the first of others of its row that is known, or from the start of the run:
+/// `after!("arrived_after_ns": arrived_at, since [sent_at, due_at])`. These stand in columns before it.
+macro_rules! after {
+    ($name:literal: $place:ident, since [$($other:ident),+]) => {
+        Column::of(
+            $name,
+            |row| &row.$place,
+            |row, _| match row.$place.cell() {
+                Cell::Number(ns) => Cell::Number(ns.wrapping_sub(columns::first_ns(&[$(row.$other),+]))),
+                other => other,
+            },
+            |row, cell| {
+                let cell = match cell {
+                    Cell::Number(after) => Cell::Number(after.wrapping_add(columns::first_ns(&[$(row.$other),+]))),
+                    other => other,
+                };
+                row.$place = Value::of(cell).ok_or(Damage::Empty($name))?;
+                Ok(())
+            },
+        )
+    };
+}
+
+/// The first time that is known, or 0 `[ns]`.
+pub(super) fn first_ns(times: &[Option<SimTime>]) -> i64 {
+    times.iter().flatten().next().map_or(0, |time| time.since_zero().as_ns())
+}
+
+pub(super) use {after, field, name};
 
 /// What is wrong inside a table.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -100,9 +100,9 @@ fn columns_carry_units_and_files_their_version() {
     let reader = SerializedFileReader::new(file).unwrap();
     let metadata = reader.metadata().file_metadata();
     let names: Vec<_> = metadata.schema_descr().columns().iter().map(|column| column.name().to_owned()).collect();
-    assert!(names.contains(&"sent_at_ns".into()) && names.contains(&"len_bytes".into()), "{names:?}");
+    assert!(names.contains(&"sent_after_ns".into()) && names.contains(&"len_bytes".into()), "{names:?}");
     let remarks = metadata.key_value_metadata().unwrap();
-    assert!(remarks.iter().any(|r| r.key == "chronoseal.schema_version" && r.value.as_deref() == Some("3")));
+    assert!(remarks.iter().any(|r| r.key == "chronoseal.schema_version" && r.value.as_deref() == Some("4")));
 }
 
 #[test]

@@ -260,7 +260,10 @@ impl<'p> Open<'p> {
         self.on_way = std::mem::take(&mut rows.on_way);
         rows.frames = self.settle(self.last, self.last, true);
         rows.absences = self.absences();
-        (rows.hops, rows.on_way) = (self.hops.rows, self.on_way);
+        // Of a stream that crosses one segment the row of its frame says all.
+        let Self { ways, hops, on_way, .. } = self;
+        (rows.hops, rows.on_way) = (hops.rows, on_way);
+        rows.hops.retain(|hop| ways.is_relayed(hop.stream));
     }
 
     /// Notes when each frame was due, and whether the host was away between then and when the frame had been checked.
