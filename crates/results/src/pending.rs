@@ -10,7 +10,7 @@ use chronoseal_core::{EventKind, NodeId, SimTime, StreamId};
 use crate::{EventRow, FrameRow};
 
 /// So many wait at most; the oldest is stored then.
-const WAITING_MAX: usize = 1 << 18;
+const WAITING_MAX: usize = 1 << 20;
 
 /// What was told of a frame by one who sent it or accepted it.
 type Key = (StreamId, u64, NodeId, bool);

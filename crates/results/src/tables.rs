@@ -287,9 +287,26 @@ pub(crate) fn read_stalls(folder: &Path) -> Result<Vec<StallRow>, StoreError> {
     STALLS.read(folder, &StallRow { time: SimTime::ZERO, duration: Duration::ZERO })
 }
 
-/// The emulator's writes.
-pub(crate) static RELEASES: Table<ReleaseRow> =
-    Table { file: "releases.parquet", columns: &[field!("planned_ns": planned), field!("error_ns": error)] };
+/// One millisecond `[ns]`.
+const MS: i64 = 1_000_000;
+
+/// The emulator's writes. When each was planned to the nanosecond is in the row of its frame.
+pub(crate) static RELEASES: Table<ReleaseRow> = Table {
+    file: "releases.parquet",
+    columns: &[
+        Column::of(
+            "planned_ms",
+            |row| &row.planned,
+            |row, _| Cell::Number(row.planned.since_zero().as_ns().div_euclid(MS)),
+            |row, cell| {
+                let Cell::Number(ms) = cell else { return Err(Damage::Empty("planned_ms")) };
+                row.planned = SimTime::ZERO + Duration::from_ns(ms.saturating_mul(MS));
+                Ok(())
+            },
+        ),
+        field!("error_ns": error),
+    ],
+};
 
 /// The writes of a run.
 pub(crate) fn read_releases(folder: &Path) -> Result<Vec<ReleaseRow>, StoreError> {

@@ -291,7 +291,7 @@ impl AgentConfig {
     }
 
     /// Its clock.
-    pub(crate) const fn clock(&self) -> NodeClock {
+    pub(crate) fn clock(&self) -> NodeClock {
         NodeClock::new(self.offset, self.drift, self.clock_step)
     }
 

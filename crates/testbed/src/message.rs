@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 
+use chronoseal_core::{Duration, Ppm};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -10,7 +11,7 @@ use zeroize::Zeroizing;
 use crate::config::{PortLink, Program};
 use crate::connection::channel::Credentials;
 use crate::log::AgentLog;
-use crate::node_clock::NodeClock;
+use crate::node_clock::{ClockStep, NodeClock};
 
 /// Longest message `[byte]`; a log of an hour fits.
 const LEN_MAX: u64 = 4 << 30;
@@ -53,8 +54,20 @@ pub(crate) struct MemberSetup {
     pub(crate) node: u16,
     /// From port 0 on.
     pub(crate) ports: Vec<PortSetup>,
-    pub(crate) clock: NodeClock,
+    pub(crate) offset_ps: i64,
+    pub(crate) drift_ppb: i64,
+    /// Where its clock jumps, and by how much `[ps]`.
+    pub(crate) step_ps: Option<(i64, i64)>,
     pub(crate) program: Option<Program>,
+}
+
+impl MemberSetup {
+    /// Its clock.
+    pub(crate) fn clock(&self) -> NodeClock {
+        let ps = Duration::from_ps;
+        let step = self.step_ps.map(|(after, by)| ClockStep { after: ps(after), by: ps(by) });
+        NodeClock::new(ps(self.offset_ps), Ppm(self.drift_ppb), step)
+    }
 }
 
 /// One port of a node. The other ends of TAP interfaces and socket pairs are for the emulator.

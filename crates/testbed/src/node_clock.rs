@@ -3,9 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chronoseal_core::{Duration, LocalTime, Oscillator, SimTime};
-use serde::{Deserialize, Serialize};
-
+use chronoseal_core::{Duration, LocalTime, Oscillator, Ppm, SimTime};
 /// A clock jumps so long after the beginning, by so much.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClockStep {
@@ -33,43 +31,25 @@ impl fmt::Display for ClockStep {
 
 /// A clock against the time of the run. One that is set back stands still until it has caught up, as a clock does that never shows the same
 /// time twice.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NodeClock {
-    /// What it shows when the run starts `[ps]`.
-    offset_ps: i64,
-    /// How much too fast it runs `[1e-9]`.
-    drift_ppb: i64,
-    /// When it jumps, and by how much `[ps]`.
-    step_ps: Option<(i64, i64)>,
+    oscillator: Oscillator,
+    /// When it jumps, and by how much.
+    step: Option<(SimTime, Duration)>,
 }
 
 impl NodeClock {
-    pub(crate) const fn new(offset: Duration, drift: chronoseal_core::Ppm, step: Option<ClockStep>) -> Self {
-        let step_ps = match step {
-            Some(ClockStep { after, by }) => Some((after.as_ps(), by.as_ps())),
-            None => None,
-        };
-        Self { offset_ps: offset.as_ps(), drift_ppb: drift.0, step_ps }
-    }
-
-    pub(crate) const fn perfect() -> Self {
-        Self::new(Duration::ZERO, chronoseal_core::Ppm(0), None)
-    }
-
-    const fn oscillator(&self) -> Oscillator {
-        Oscillator::new(Duration::from_ps(self.offset_ps), chronoseal_core::Ppm(self.drift_ppb))
-    }
-
-    fn step(&self) -> Option<(SimTime, Duration)> {
-        self.step_ps.map(|(at, by)| (SimTime::from_ps(at), Duration::from_ps(by)))
+    pub(crate) fn new(offset: Duration, drift: Ppm, step: Option<ClockStep>) -> Self {
+        let step = step.map(|step| (SimTime::ZERO + step.after, step.by));
+        Self { oscillator: Oscillator::new(offset, drift), step }
     }
 
     /// What it shows at a time of the run; never less than before.
     #[inline]
     pub(crate) fn local(&self, at: SimTime) -> LocalTime {
-        let even = self.oscillator().local(at);
-        match self.step() {
-            Some((from, by)) if at >= from => (even + by).max(self.oscillator().local(from)),
+        let even = self.oscillator.local(at);
+        match self.step {
+            Some((from, by)) if at >= from => (even + by).max(self.oscillator.local(from)),
             _ => even,
         }
     }
@@ -77,9 +57,9 @@ impl NodeClock {
     /// The first time of the run at which it shows at least `local`.
     #[inline]
     pub(crate) fn sim(&self, local: LocalTime) -> SimTime {
-        let even = self.oscillator().sim(local);
-        match self.step() {
-            Some((from, by)) if even > from => self.oscillator().sim(local - by).max(from),
+        let even = self.oscillator.sim(local);
+        match self.step {
+            Some((from, by)) if even > from => self.oscillator.sim(local - by).max(from),
             _ => even,
         }
     }
@@ -88,7 +68,6 @@ impl NodeClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chronoseal_core::Ppm;
     use proptest::prelude::*;
 
     #[test]

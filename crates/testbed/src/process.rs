@@ -54,7 +54,9 @@ impl AgentProcess {
         let member = |(agent, is_told): &(AgentConfig, Vec<bool>)| MemberSetup {
             node: agent.node.0,
             ports: agent.ports.iter().zip(is_told).map(port).collect(),
-            clock: agent.clock(),
+            offset_ps: agent.offset.as_ps(),
+            drift_ppb: agent.drift.0,
+            step_ps: agent.clock_step.map(|step| (step.after.as_ps(), step.by.as_ps())),
             program: agent.program.clone(),
         };
         let setup = ToAgent::Setup(Setup {

@@ -11,19 +11,21 @@ use parquet::record::Field;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use serde_json::{Value, json};
 
-const FRAMES: [&str; 15] = [
+const FRAMES: [&str; 17] = [
     "stream",
     "sequence",
     "sender",
     "at",
     "attack",
     "len_bytes",
-    "cycle_start_ns",
-    "slot_start_ns",
-    "sent_at_ns",
-    "arrived_at_ns",
-    "departed_at_ns",
-    "received_at_ns",
+    "due_at_ns",
+    "slot_after_ns",
+    "sent_after_ns",
+    "arrived_after_ns",
+    "departed_after_ns",
+    "received_after_ns",
+    "accepted_after_ns",
+    "cycle_after_ns",
     "outcome",
     "reason",
     "stalled",

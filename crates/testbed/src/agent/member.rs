@@ -64,7 +64,7 @@ impl Member {
         Self {
             clock,
             stamps: Stamps::default(),
-            oscillator: setup.clock,
+            oscillator: setup.clock(),
             node,
             ports,
             launches: LaunchQueue::default(),
@@ -92,9 +92,10 @@ impl Member {
         // Frames before timers: one that waits in the socket came before the wake-up that would miss it.
         let mut busy = self.send_due();
         let looked = self.receive_frames()?;
-        busy |= looked.is_some() | self.tell_fates()?;
+        let is_told = self.tell_fates()?;
+        busy |= looked.is_some() | is_told;
         // Reading the clock is much of what a message costs here, so it is read once where nothing takes long in between.
-        let now = looked.unwrap_or_else(|| self.clock.now());
+        let now = looked.filter(|_| !is_told).unwrap_or_else(|| self.clock.now());
         if self.wake_at.is_some_and(|at| at <= self.oscillator.local(now)) {
             self.handle_at(now, Input::Timeout)?;
             busy = true;
@@ -204,7 +205,9 @@ impl Member {
                 self.log.received.push(ReceivedRecord { at_ps: at.as_ps(), port: port.0, hash, len, verdict, told });
                 self.send_due();
                 // The time a request left comes before the answer to it.
-                self.tell_fates()?;
+                if self.tell_fates()? {
+                    looked = Some(self.clock.now());
+                }
             }
         }
         Ok(looked)

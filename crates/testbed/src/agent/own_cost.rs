@@ -15,7 +15,6 @@ use crate::config::PortLink;
 use crate::cost::{overhead_ns, time};
 use crate::host_link::{DatagramEnd, HostLink, HostPort};
 use crate::message::{MemberSetup, PortSetup};
-use crate::node_clock::NodeClock;
 use crate::socket::{self, Control};
 
 /// The addresses of the loopback interface that sender and receiver have, and those of the bare sockets beside them.
@@ -128,7 +127,7 @@ fn agent(
     let opened = HostPort::open(&link, Vec::new())?;
     let ports = vec![PortSetup { link: PortLink::Host(link), credentials: None, is_told: false }];
     let node_id = NodeId(place as u16);
-    let setup = MemberSetup { node: node_id.0, ports, clock: NodeClock::perfect(), program: None };
+    let setup = MemberSetup { node: node_id.0, ports, offset_ps: 0, drift_ppb: 0, step_ps: None, program: None };
     Ok(Member::new(&setup, vec![Port::Host(opened)], node, clock, LONGEST, 2 * (messages + WARM_UP)))
 }
 
