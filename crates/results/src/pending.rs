@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use chronoseal_core::{EventKind, NodeId, SimTime, StreamId};
 
+use crate::tables::{TOLD_DELIVERED, TOLD_SENT};
 use crate::{EventRow, FrameRow};
 
 /// So many wait at most; the oldest is stored then.
@@ -35,30 +36,33 @@ impl Pending {
         self.waiting.push_back(Some(*row));
     }
 
-    /// Takes the row of a frame, which says when it was sent, when it was due and when it was accepted.
-    pub(crate) fn frame(&mut self, row: &FrameRow) {
+    /// Takes the row of a frame, which says when it was sent, when it was due and when it was accepted: which of its events it says.
+    pub(crate) fn frame(&mut self, row: &FrameRow) -> u16 {
+        let mut told = 0;
         if row.attack.is_some() || row.stream == StreamId::NONE {
-            return;
+            return told;
         }
         if let (Some(sent_at), Some(due_at)) = (row.sent_at, row.due_at) {
             let says = |event: &EventRow| {
                 let late = (sent_at - due_at).as_ps() - event.event.value;
                 is_same(event.time, sent_at) && late.abs() <= 1_000
             };
-            self.drop_if((row.stream, row.sequence, row.sender, false), &says);
+            let is_dropped = self.drop_if((row.stream, row.sequence, row.sender, false), &says);
+            told |= if is_dropped { TOLD_SENT } else { 0 };
         }
         if let (Some(accepted_at), Some(_)) = (row.accepted_at, row.due_at) {
-            self.drop_if((row.stream, row.sequence, row.at, true), &|event| is_same(event.time, accepted_at));
+            let key = (row.stream, row.sequence, row.at, true);
+            let is_dropped = self.drop_if(key, &|event| is_same(event.time, accepted_at));
+            told |= if is_dropped { TOLD_DELIVERED } else { 0 };
         }
+        told
     }
 
-    fn drop_if(&mut self, key: Key, says: &dyn Fn(&EventRow) -> bool) {
-        let place = self.open.get(&key).and_then(|place| place.checked_sub(self.gone));
-        let Some(slot) = place.and_then(|place| self.waiting.get_mut(place)) else { return };
-        if slot.as_ref().is_some_and(says) {
-            *slot = None;
-        }
-        self.open.remove(&key);
+    /// True if there was such an event, and need not be stored.
+    fn drop_if(&mut self, key: Key, says: &dyn Fn(&EventRow) -> bool) -> bool {
+        let place = self.open.remove(&key).and_then(|place| place.checked_sub(self.gone));
+        let Some(slot) = place.and_then(|place| self.waiting.get_mut(place)) else { return false };
+        slot.take_if(|event| says(event)).is_some()
     }
 
     /// The next event to be stored, if it is known that it is.
@@ -135,20 +139,20 @@ mod tests {
             let mut pending = Pending::default();
             events.iter().for_each(|event| pending.event(event));
             assert_eq!(pending.next(), None, "the first waits for its row");
-            pending.frame(&row);
+            let told = pending.frame(&row);
             let mut stored: Vec<EventRow> = std::iter::from_fn(|| pending.next()).collect();
             stored.extend(pending.rest());
-            stored
+            (stored, told)
         };
-        assert_eq!(stored(&[sent, other, delivered]), [other]);
+        assert_eq!(stored(&[sent, other, delivered]), (vec![other], TOLD_SENT | TOLD_DELIVERED));
         // Handed over before it left, or later than the row says that it was due.
         let early = event(11, EventKind::Sent, 0, 1);
-        assert_eq!(stored(&[early, other, delivered]), [early, other]);
+        assert_eq!(stored(&[early, other, delivered]), (vec![early, other], TOLD_DELIVERED));
         let later = event(12, EventKind::Sent, 0, 5);
-        assert_eq!(stored(&[later, other]), [later, other]);
+        assert_eq!(stored(&[later, other]), (vec![later, other], 0));
         // At another node, or of a copy.
         let elsewhere = event(40, EventKind::Delivered, 2, 30);
-        assert_eq!(stored(&[sent, elsewhere]), [elsewhere]);
+        assert_eq!(stored(&[sent, elsewhere]), (vec![elsewhere], TOLD_SENT));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::capture::write_capture;
 use crate::disk::{self, Disk, Filling, HostDisk, UNFINISHED};
 use crate::pending::Pending;
-use crate::tables::{self, Damage, TableWriter};
+use crate::tables::{self, Damage, StoredFrame, TableWriter};
 use crate::{EventRow, FrameFigures, FrameRow, HopRow, RunMeta, RunRows, RunSummary, Sink, WorkRow};
 
 /// Version of the manifest and of every table; readers accept this one.
@@ -203,7 +203,7 @@ pub struct Writer<'d> {
     path: PathBuf,
     partial: Partial,
     meta: RunMeta,
-    frames: TableWriter<FrameRow>,
+    frames: TableWriter<StoredFrame>,
     hops: TableWriter<HopRow>,
     events: TableWriter<EventRow>,
     pending: Pending,
@@ -336,9 +336,9 @@ impl<'d> Writer<'d> {
 impl Sink for Writer<'_> {
     fn frame(&mut self, row: &FrameRow) {
         if self.error.is_none() {
-            let written = self.frames.push(&self.meta, row);
+            let told = self.pending.frame(row);
+            let written = self.frames.push(&self.meta, &StoredFrame { frame: *row, told });
             self.note(written);
-            self.pending.frame(row);
             self.write_events();
         }
     }

@@ -30,56 +30,57 @@ impl<R> Table<R> {
 }
 
 /// Frames.
-pub(crate) static FRAMES: Table<FrameRow> = Table {
+pub(crate) static FRAMES: Table<StoredFrame> = Table {
     file: "frames.parquet",
     columns: &[
-        name!("stream": stream_name(stream.0)),
-        field!("stream_id": stream.0),
-        field!("sequence": sequence),
-        name!("sender": node_name(sender.0)),
-        field!("sender_id": sender.0),
-        name!("at": node_name(at.0)),
-        field!("at_id": at.0),
+        name!("stream": stream_name(frame.stream.0)),
+        field!("stream_id": frame.stream.0),
+        field!("sequence": frame.sequence),
+        name!("sender": node_name(frame.sender.0)),
+        field!("sender_id": frame.sender.0),
+        name!("at": node_name(frame.at.0)),
+        field!("at_id": frame.at.0),
         Column::text(
             "attack",
-            |row, _| Cell::text(row.attack.map(AttackKind::name)),
+            |row, _| Cell::text(row.frame.attack.map(AttackKind::name)),
             Some(|row, cell| {
                 let attack = cell.as_text().map(|text| named(&AttackKind::ALL, AttackKind::name, text, "attack"));
-                row.attack = attack.transpose()?;
+                row.frame.attack = attack.transpose()?;
                 Ok(())
             }),
         ),
-        field!("len_bytes": len),
+        field!("len_bytes": frame.len),
         // Each counts from the one before: what they have in common is stored once.
-        field!("due_at_ns": due_at),
-        after!("slot_after_ns": slot_start, since [due_at]),
-        after!("sent_after_ns": sent_at, since [slot_start, due_at]),
-        after!("arrived_after_ns": arrived_at, since [sent_at, slot_start, due_at]),
-        after!("departed_after_ns": departed_at, since [arrived_at, sent_at, slot_start, due_at]),
-        after!("received_after_ns": received_at, since [departed_at, arrived_at, sent_at, slot_start, due_at]),
-        after!("accepted_after_ns": accepted_at, since [received_at, departed_at, arrived_at, sent_at, slot_start, due_at]),
-        after!("cycle_after_ns": cycle_start, since [slot_start, sent_at, due_at]),
+        field!("due_at_ns": frame.due_at),
+        after!("slot_after_ns": frame.slot_start, since [frame.due_at]),
+        after!("sent_after_ns": frame.sent_at, since [frame.slot_start, frame.due_at]),
+        after!("arrived_after_ns": frame.arrived_at, since [frame.sent_at, frame.slot_start, frame.due_at]),
+        after!("departed_after_ns": frame.departed_at, since [frame.arrived_at, frame.sent_at, frame.slot_start, frame.due_at]),
+        after!("received_after_ns": frame.received_at, since [frame.departed_at, frame.arrived_at, frame.sent_at, frame.slot_start, frame.due_at]),
+        after!("accepted_after_ns": frame.accepted_at, since [frame.received_at, frame.departed_at, frame.arrived_at, frame.sent_at, frame.slot_start, frame.due_at]),
+        after!("cycle_after_ns": frame.cycle_start, since [frame.slot_start, frame.sent_at, frame.due_at]),
         Column::text(
             "outcome",
-            |row, _| Cell::text(Some(row.outcome.name())),
+            |row, _| Cell::text(Some(row.frame.outcome.name())),
             Some(|row, cell| {
-                row.outcome = named(&OUTCOMES, |outcome| outcome.name(), cell.to_text("outcome")?, "outcome")?;
+                row.frame.outcome = named(&OUTCOMES, |outcome| outcome.name(), cell.to_text("outcome")?, "outcome")?;
                 Ok(())
             }),
         ),
         // After the outcome, which says whether there is one.
         Column::text(
             "reason",
-            |row, _| Cell::text(row.outcome.reason().map(DiscardReason::name)),
+            |row, _| Cell::text(row.frame.outcome.reason().map(DiscardReason::name)),
             Some(|row, cell| {
-                if let Outcome::Discarded(reason) = &mut row.outcome {
+                if let Outcome::Discarded(reason) = &mut row.frame.outcome {
                     let text = cell.to_text("reason")?;
                     *reason = named(&DiscardReason::ALL, DiscardReason::name, text, "discard reason")?;
                 }
                 Ok(())
             }),
         ),
-        field!("stalled": stalled),
+        field!("stalled": frame.stalled),
+        field!("told": told),
     ],
 };
 
@@ -92,9 +93,40 @@ const OUTCOMES: [Outcome; 5] = [
     Outcome::Discarded(DiscardReason::ALL[0]),
 ];
 
+/// A frame with which of its events are not stored, since its row says the same: the sum of [`TOLD_SENT`] and [`TOLD_DELIVERED`].
+#[derive(Clone)]
+pub(crate) struct StoredFrame {
+    pub(crate) frame: FrameRow,
+    pub(crate) told: u16,
+}
+
+/// Its sender's `sent`.
+pub(crate) const TOLD_SENT: u16 = 1;
+/// Its receiver's `delivered`.
+pub(crate) const TOLD_DELIVERED: u16 = 2;
+
+impl StoredFrame {
+    /// The events that are not stored.
+    fn told(&self) -> impl Iterator<Item = EventRow> {
+        let FrameRow { stream, sequence, sender, at, sent_at, due_at, accepted_at, .. } = self.frame;
+        let event = |bit: u16, kind, time: Option<SimTime>, node| {
+            let (time, due) = time.filter(|_| self.told & bit != 0).zip(due_at)?;
+            Some(EventRow {
+                time,
+                node,
+                event: Event { value: (time - due).as_ps(), ..Event::of(kind, stream, sequence) },
+            })
+        };
+        let sent = event(TOLD_SENT, EventKind::Sent, sent_at, sender);
+        sent.into_iter().chain(event(TOLD_DELIVERED, EventKind::Delivered, accepted_at, at))
+    }
+}
+
 /// Of a row to be read.
-const BLANK_FRAME: FrameRow =
-    FrameRow::open(StreamId::NONE, 0, NodeId(0), NodeId(0), SimTime::ZERO, Outcome::Unaccounted);
+const BLANK_FRAME: StoredFrame = StoredFrame {
+    frame: FrameRow::open(StreamId::NONE, 0, NodeId(0), NodeId(0), SimTime::ZERO, Outcome::Unaccounted),
+    told: 0,
+};
 
 /// Refuses tables whose rows are of another scenario than that with this hash.
 pub(crate) fn check_scenario(folder: &Path, expected: &str) -> Result<(), StoreError> {
@@ -105,13 +137,15 @@ pub(crate) fn check_scenario(folder: &Path, expected: &str) -> Result<(), StoreE
 
 /// The frames of a run.
 pub(crate) fn read_frames(folder: &Path) -> Result<Vec<FrameRow>, StoreError> {
-    FRAMES.read(folder, &BLANK_FRAME)
+    let mut all = Vec::new();
+    read_each_frame(folder, &mut |row| all.push(row))?;
+    Ok(all)
 }
 
 /// Hands over the frames of a run one by one.
 pub(crate) fn read_each_frame(folder: &Path, take: &mut dyn FnMut(FrameRow)) -> Result<(), StoreError> {
     FRAMES.read_each(folder, &BLANK_FRAME, &mut |row| {
-        take(row);
+        take(row.frame);
         Ok(())
     })
 }
@@ -195,10 +229,16 @@ pub(crate) static EVENTS: Table<EventRow> = Table {
     ],
 };
 
-/// The events of a run.
+/// The events of a run in the order of time, those among them that rows of frames say.
 pub(crate) fn read_events(folder: &Path) -> Result<Vec<EventRow>, StoreError> {
     let event = Event::of(EventKind::Sent, StreamId::NONE, 0);
-    EVENTS.read(folder, &EventRow { time: SimTime::ZERO, node: NodeId(0), event })
+    let mut events = EVENTS.read(folder, &EventRow { time: SimTime::ZERO, node: NodeId(0), event })?;
+    FRAMES.read_each(folder, &BLANK_FRAME, &mut |row| {
+        events.extend(row.told());
+        Ok(())
+    })?;
+    events.sort_by_key(|event| event.time);
+    Ok(events)
 }
 
 /// A value of a [`SegmentSeries`].

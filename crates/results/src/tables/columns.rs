@@ -188,20 +188,20 @@ macro_rules! name {
 /// A column with a time that counts from the first of others of its row that is known, or from the start of the run:
 /// `after!("arrived_after_ns": arrived_at, since [sent_at, due_at])`. These stand in columns before it.
 macro_rules! after {
-    ($name:literal: $place:ident, since [$($other:ident),+]) => {
+    ($name:literal: $($place:ident).+, since [$($($other:ident).+),+]) => {
         Column::of(
             $name,
-            |row| &row.$place,
-            |row, _| match row.$place.cell() {
-                Cell::Number(ns) => Cell::Number(ns.wrapping_sub(columns::first_ns(&[$(row.$other),+]))),
+            |row| &row.$($place).+,
+            |row, _| match row.$($place).+.cell() {
+                Cell::Number(ns) => Cell::Number(ns.wrapping_sub(columns::first_ns(&[$(row.$($other).+),+]))),
                 other => other,
             },
             |row, cell| {
                 let cell = match cell {
-                    Cell::Number(after) => Cell::Number(after.wrapping_add(columns::first_ns(&[$(row.$other),+]))),
+                    Cell::Number(after) => Cell::Number(after.wrapping_add(columns::first_ns(&[$(row.$($other).+),+]))),
                     other => other,
                 };
-                row.$place = Value::of(cell).ok_or(Damage::Empty($name))?;
+                row.$($place).+ = Value::of(cell).ok_or(Damage::Empty($name))?;
                 Ok(())
             },
         )
