@@ -8,7 +8,6 @@ use chronoseal_core::{PortId, SimTime, TxToken};
 use crate::log::Records;
 
 /// What is known of a frame that is ready to leave, beside its bytes.
-#[derive(Clone, Copy)]
 pub(super) struct Ready {
     pub(super) port: PortId,
     pub(super) token: Option<TxToken>,

@@ -355,8 +355,8 @@ impl Member {
 
     /// Hands a frame to its port, at a time that was read just before.
     fn send(&mut self, at: SimTime, ready: Ready, bytes: &[u8]) {
-        let Ready { port: PortId(port), token, attack, origins, parts } = ready;
-        let index = ready.port.index();
+        let Ready { port: id @ PortId(port), token, attack, origins, parts } = ready;
+        let index = id.index();
         let to = self.ports.get_mut(index);
         let (sent, to) = to.map_or((false, None), |port| (port.send(bytes).is_ok(), Some(&*port)));
         if let Some(message) = to.and_then(|to| own_message(to, bytes)) {
