@@ -156,7 +156,7 @@ pub(crate) fn rows(cycles: i64) -> RunRows {
             duration: Duration::from_us(3),
         }],
         stalls: vec![StallRow { time: us(500), duration: Duration::from_us(700) }],
-        releases: vec![ReleaseRow { planned: us(1_010), error: Duration::from_ns(300) }],
+        releases: vec![ReleaseRow { planned: us(1_000), error: Duration::from_ns(300) }],
         captures: vec![capture(1_017, 1, Direction::Departure, "seq 0"), capture(1_007, 0, Direction::Arrival, "")],
         segments: vec![
             series(0, "frames", "frames", None, &[400]),

@@ -150,7 +150,7 @@ fn says_what_is_wrong_with_a_folder_and_what_to_do() {
         .unwrap();
     let error = read(dir.path()).unwrap_err().to_string();
     assert!(
-        error.contains("has schema version 1, this program reads 3") && error.contains("repeat the run"),
+        error.contains("has schema version 1, this program reads 4") && error.contains("repeat the run"),
         "{error}"
     );
 
