@@ -58,7 +58,7 @@ pub(crate) static FRAMES: Table<StoredFrame> = Table {
         after!("departed_after_ns": frame.departed_at, since [frame.arrived_at, frame.sent_at, frame.slot_start, frame.due_at]),
         after!("received_after_ns": frame.received_at, since [frame.departed_at, frame.arrived_at, frame.sent_at, frame.slot_start, frame.due_at]),
         after!("accepted_after_ns": frame.accepted_at, since [frame.received_at, frame.departed_at, frame.arrived_at, frame.sent_at, frame.slot_start, frame.due_at]),
-        after!("cycle_after_ns": frame.cycle_start, since [frame.slot_start, frame.sent_at, frame.due_at]),
+        after!("cycle_after_ns": frame.cycle_start, since [frame.slot_start, frame.arrived_at, frame.sent_at, frame.due_at]),
         Column::text(
             "outcome",
             |row, _| Cell::text(Some(row.frame.outcome.name())),
