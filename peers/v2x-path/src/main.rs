@@ -29,8 +29,11 @@ fn main() {
     pin(1);
     chronoseal_v2x_aws_lc::install();
     let rounds = std::env::args().nth(1).and_then(|argument| argument.parse().ok()).unwrap_or(31_usize);
+    // Rows whose name holds a word, and what they are compared with.
+    let word = std::env::args().nth(2).unwrap_or_default();
     let mut rows = bare::rows();
     rows.extend(path::rows());
+    rows.retain(|row| row.name.contains(&word) || row.name == bare::AWS_LC);
     rows.sort_by_key(|row| row.group);
     let mut samples = vec![Vec::with_capacity(rounds); rows.len()];
     for round in 0..=rounds {
