@@ -30,9 +30,10 @@ pub(super) fn run(folder: &Path, arguments: &str) {
     assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// None before the first one is stored.
 fn tickets(folder: &Path, car: &str) -> Vec<PathBuf> {
-    let names = std::fs::read_dir(folder.join(car).join("at")).unwrap().map(|name| name.unwrap().path());
-    names.filter(|path| path.extension().is_some_and(|one| one == "oer")).collect()
+    let names = std::fs::read_dir(folder.join(car).join("at")).into_iter().flatten();
+    names.map(|name| name.unwrap().path()).filter(|path| path.extension().is_some_and(|one| one == "oer")).collect()
 }
 
 /// Authorities that listen, and where.
