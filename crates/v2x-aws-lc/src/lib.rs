@@ -8,8 +8,7 @@ use std::sync::Arc;
 use aws_lc_rs::agreement::{ECDH_P256, PrivateKey};
 use aws_lc_rs::digest::{Digest, SHA256, SHA384};
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ParsedPublicKey};
-use chronoseal_ecdsa_lanes::{self as lanes, Signing};
-use chronoseal_v2x::crypto::{Curve, DigestVerifier, EcdsaSignature, KeyError, Provider, install_provider};
+use chronoseal_v2x::crypto::{Curve, DigestVerifier, Provider, install_provider};
 
 /// Lets AWS-LC compute on the NIST curves in the whole process; true if it does. To be called when a program starts.
 pub fn install() -> bool {
@@ -32,8 +31,11 @@ impl Provider for AwsLc {
         Some(Arc::new(VerifyingKey { key, curve }))
     }
 
-    fn sign_p256(&self, scalar: &[u8], digest: &[u8]) -> Result<EcdsaSignature, KeyError> {
-        sign_p256(scalar, digest)
+    /// AWS-LC's own signatures have random nonces, so that it is given the nonce as a key, and asked for its public half.
+    fn multiply_generator(&self, nonce: &[u8; 32]) -> Option<[u8; 32]> {
+        let point = PrivateKey::from_private_key(&ECDH_P256, nonce).ok()?.compute_public_key().ok()?;
+        // [SEC 1 §2.3.3] Uncompressed: a tag, x, y.
+        point.as_ref().get(1..33)?.try_into().ok()
     }
 }
 
@@ -49,19 +51,4 @@ impl DigestVerifier for VerifyingKey {
         let Ok(digest) = Digest::import_less_safe(digest, algorithm) else { return false };
         self.key.verify_digest_sig(&digest, signature).is_ok()
     }
-}
-
-/// Signs with RFC 6979's nonce, whose multiple of the base point comes from AWS-LC; AWS-LC's own signatures have
-/// random nonces. The rest is arithmetic modulo the order, for which it has no function that keeps the time constant.
-fn sign_p256(scalar: &[u8], digest: &[u8]) -> Result<EcdsaSignature, KeyError> {
-    let refused = || KeyError::InvalidScalar(Curve::NistP256);
-    let (secret, digest) = (scalar.try_into().map_err(|_| refused())?, digest.try_into().map_err(|_| refused())?);
-    let job = Signing { curve: lanes::Curve::NistP256, digest, secret, entropy: &[] };
-    let signature = lanes::sign_with_multiple(&job, |nonce| {
-        let point = PrivateKey::from_private_key(&ECDH_P256, nonce).ok()?.compute_public_key().ok()?;
-        // [SEC 1 §2.3.3] Uncompressed: a tag, x, y.
-        point.as_ref().get(1..33)?.try_into().ok()
-    });
-    let octets = signature.map(|both| [both.r, both.s]).ok_or_else(refused)?;
-    EcdsaSignature::from_octets(Curve::NistP256, octets.as_flattened())
 }
