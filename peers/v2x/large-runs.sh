@@ -22,7 +22,10 @@ for mask in "" all; do
             > "$out/said" 2>&1 || status=$?
         grep -m 1 "test cases passed" "$out/said"
         [ "$status" = 0 ] || [ "$status" = 3 ] || { cat "$out/said"; exit 1; }
-        ! grep -ri "eight lanes" "$out/said" "$out/$mask$number" || grep -q avx512ifma /proc/cpuinfo
+        # No row is named by lanes that are not there.
+        if [ "$mask" = all ] || ! grep -q avx512ifma /proc/cpuinfo; then
+            ! grep -ri "eight lanes" "$out/said" "$out/$mask$number" || exit 1
+        fi
     done
 done
 LINT_BATCHES=1000 run v2x "lint_batches pki_linking"
