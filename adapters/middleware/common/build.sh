@@ -21,7 +21,7 @@ missing() { # what
 # The contract's part of each adapter: $contract are its objects, $contract_flags what the rest of the adapter is built and linked with.
 build_contract() {
     contract=""
-    for part in contract bodies; do
+    for part in contract bodies buffers; do
         "${CC:-cc}" -O2 $warnings -c "$common/$part.c" -o "$to/$part.o"
         contract="$contract $to/$part.o"
     done

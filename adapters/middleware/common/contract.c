@@ -17,6 +17,7 @@
 #include <zlib.h>
 
 #include "bodies.h"
+#include "buffers.h"
 
 enum { KIND_SENT = 1, KIND_RECEIVED = 2, KIND_SERIALIZED = 3, FLAG_ALTERED = 1, END_GRACE_MS = 300, TOOK_MAX = 4096 };
 
@@ -214,6 +215,7 @@ struct call *contract_open(int count, char **words, const char *usage, int words
     /* The bench counts from 0. Who forges messages for a trial sets it, so that they can be told from others. */
     const char *first = getenv("CHRONOSEAL_FIRST_NUMBER");
     number_first = first ? strtoull(first, NULL, 10) : 0;
+    buffers_open();
     read_streams(call, json);
     for (int i = 0; i < call->streams_count; i++) {
         if (call->streams[i].sends) {
@@ -293,9 +295,17 @@ static void *receive(void *argument) {
     return NULL;
 }
 
+/* What is known only when the run is over. */
+static void put_rest(void) {
+    put_kept();
+    put_serialized();
+    buffers_close(&opened);
+}
+
 void contract_run(struct call *call, const struct adapter *adapter) {
     static struct work works[STREAMS_MAX];
     int count = 0;
+    contract_widen(call);
     /* Where the run was over before everything was set up, there is nothing to use. */
     for (int i = 0; i < call->streams_count && !contract_is_stopped(); i++) {
         struct stream *stream = &call->streams[i];
@@ -318,12 +328,10 @@ void contract_run(struct call *call, const struct adapter *adapter) {
     for (int i = 0; i < count; i++) {
         if (pthread_timedjoin_np(works[i].thread, NULL, &until) != 0) {
             /* It waits in a call of the middleware; all records are there already. */
-            put_kept();
-            put_serialized();
+            put_rest();
             fflush(NULL);
             _exit(0);
         }
     }
-    put_kept();
-    put_serialized();
+    put_rest();
 }
