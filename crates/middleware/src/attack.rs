@@ -83,11 +83,19 @@ pub fn attacks(folder: &Path) -> Result<Vec<Attack>, MiddlewareError> {
 impl Attack {
     /// It can be tried on this configuration of an adapter.
     pub fn is_on(&self, adapter: &Adapter, configuration: &Configuration) -> bool {
-        let is_known = self.adapters.is_empty() || self.adapters.contains(&adapter.name);
+        self.why_not(adapter, configuration).is_none()
+    }
+
+    /// Why it cannot.
+    pub fn why_not(&self, adapter: &Adapter, configuration: &Configuration) -> Option<String> {
         let needs_places = self.program.iter().any(|word| word == LISTENS);
-        is_known
-            && (!self.needs_keys || configuration.keys.is_some())
-            && (!needs_places || !configuration.listens.is_empty())
+        if !self.adapters.is_empty() && !self.adapters.contains(&adapter.name) {
+            return Some(format!("it is an attack on {}", self.adapters.join(", ")));
+        }
+        if self.needs_keys && configuration.keys.is_none() {
+            return Some("nobody has keys here, so nobody is an insider".into());
+        }
+        (needs_places && configuration.listens.is_empty()).then(|| "it does not say where its programs listen".into())
     }
 }
 

@@ -10,7 +10,7 @@ use chronoseal_core::{Bytes, Duration};
 use chronoseal_media::link::Shaper;
 use chronoseal_middleware::{
     Adapter, Answer, Cache, Configuration, Data, Host, NETWORKS, Network, Packets, Question, Recording, Repetitions,
-    Row, Trial, adapters, attacked, attacks, audit, costs, document, harmed, plain_of, shares,
+    Row, Trial, adapters, attack_matrix, attacked, attacks, audit, costs, document, harmed, plain_of, shares,
 };
 use chronoseal_report::{Block, Cell, Document, Section, Table, Verdict, Word, csv, html, json, run_report};
 use chronoseal_results::disk::Filling;
@@ -394,7 +394,8 @@ fn attack(options: &AttackOptions, printer: &Printer) -> Result<Status, Trouble>
         trials.push(Trial { attack, configuration, answer });
     }
     bar.finish_and_clear();
-    let document = attack_document(&trials);
+    let matrix = attack_matrix(chosen.iter().copied(), &known, &trials);
+    let document = attack_document(&trials, matrix);
     keep(&folder, filling, &document, options.format, printer)
 }
 
@@ -415,7 +416,7 @@ fn keep(
     Ok(document.verdict.word.status())
 }
 
-fn attack_document(trials: &[Trial<'_>]) -> Document {
+fn attack_document(trials: &[Trial<'_>], matrix: Table) -> Document {
     let all = trials.len();
     let (word, text) = match harmed(trials) {
         (0, _) => (Word::NotChecked, "No attack was tried.".to_owned()),
@@ -441,7 +442,7 @@ fn attack_document(trials: &[Trial<'_>]) -> Document {
         title: "Robot middleware under attack".into(),
         subtitle: "A stranger on the same link, with keys of another authority where there are keys; or one through whom all packets go.".into(),
         verdict: Verdict { word, text, points: points.collect() },
-        sections: vec![Section::new("Attacks").with(Block::Table(attacked(trials)))],
+        sections: vec![Section::new("Attacks").with(Block::Table(matrix)).with(Block::Table(attacked(trials)))],
         environment: Vec::new(),
     }
 }
