@@ -228,7 +228,7 @@ def check_bodies(bench):
     common, program, folder = HERE / "common", bench.folder / "fuzz_bodies", bench.folder / "changed"
     folder.mkdir()
     write_bodies(folder / "seed.bodies", [900, 0, 899])
-    sources = [common / f"{name}.c" for name in ("fuzz_bodies", "bodies", "buffers", "contract")]
+    sources = [common / f"{name}.c" for name in ("fuzz_bodies", "bodies", "buffers", "keys", "contract")]
     command = ["cc", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover", *sources, "-lz", "-lpthread", "-o", program]
     built = subprocess.run(command, capture_output=True, text=True)
     if built.returncode != 0:

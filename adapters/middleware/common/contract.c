@@ -18,6 +18,7 @@
 
 #include "bodies.h"
 #include "buffers.h"
+#include "keys.h"
 
 enum { KIND_SENT = 1, KIND_RECEIVED = 2, KIND_SERIALIZED = 3, FLAG_ALTERED = 1, END_GRACE_MS = 300, TOOK_MAX = 4096 };
 
@@ -42,7 +43,7 @@ static const char *usage_text;
 static int records = -1;
 static int64_t epoch_ns;
 static uint64_t number_first;
-static atomic_bool is_stopped;
+static atomic_bool is_stopped, has_received;
 static sem_t stopping;
 
 int64_t contract_now_ns(void) {
@@ -67,6 +68,9 @@ void contract_fail_usage(void) {
 void contract_fail(int status, const char *what, const char *why) {
     fprintf(stderr, "%s: %s\n", what, why);
     fflush(NULL);
+    if (status == EXIT_REFUSED || status == EXIT_NO_MATCH) {
+        keys_check(&opened);
+    }
     /* Not `exit`: other threads may still use what it would destroy. */
     _exit(status);
 }
@@ -111,6 +115,7 @@ static void put_kept(void) {}
 #endif
 
 void contract_received(const struct stream *stream, uint64_t number, const void *bytes, uint32_t length, uint32_t checksum, int64_t at_ns) {
+    atomic_store_explicit(&has_received, true, memory_order_relaxed);
     /* Every byte is used, so that no copy of it can be left out. */
     bool is_altered = crc32(0, bytes, length) != checksum;
     note((struct record){KIND_RECEIVED, is_altered ? FLAG_ALTERED : 0, stream->number, length, number, 0, at_ns});
@@ -300,6 +305,13 @@ static void put_rest(void) {
     put_kept();
     put_serialized();
     buffers_close(&opened);
+    bool receives = false;
+    for (int i = 0; i < opened.streams_count; i++) {
+        receives |= !opened.streams[i].sends;
+    }
+    if (receives && !atomic_load(&has_received)) {
+        keys_check(&opened);
+    }
 }
 
 void contract_run(struct call *call, const struct adapter *adapter) {
