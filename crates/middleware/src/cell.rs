@@ -291,9 +291,14 @@ fn limit_of(line: &str) -> Option<&str> {
     line.split_once(": limit: ").map(|(_, limit)| limit)
 }
 
+/// How an adapter ends that found nobody to send to.
+const NOBODY: &str = "exit status 75";
+
 /// What went wrong beside the messages.
 fn trouble(run: &Run) -> Option<String> {
-    let failed = run.meta.programs.iter().find(|program| !program.is_well && !is_attacker(run, program));
+    let mut all = run.meta.programs.iter().filter(|program| !program.is_well && !is_attacker(run, program));
+    // Who found nobody to send to is seldom the one that knows why.
+    let failed = all.clone().find(|program| program.how != NOBODY).or_else(|| all.next());
     let of_program = |program: &ProgramMeta| {
         let node = run.meta.node_name(program.node);
         let last = last_line(program).unwrap_or_else(|| "it printed nothing".into());

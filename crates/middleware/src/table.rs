@@ -43,6 +43,8 @@ pub struct Row<'a> {
     pub configuration: &'a Configuration,
     /// What came of it.
     pub answer: Answer,
+    /// The same over localhost, if that was measured beside it.
+    pub host: Option<Measured>,
 }
 
 impl Row<'_> {
@@ -92,7 +94,8 @@ pub fn document(
         Answer::Measured(measured) => (row.configuration, Ok(&**measured)),
         Answer::Not(why) => (row.configuration, Err(why.as_str())),
     });
-    let against = answers.clone().map(|(configuration, answer)| (configuration, answer, None));
+    let hosts = ranked.iter().map(|row| row.host.as_ref());
+    let against = answers.clone().zip(hosts).map(|((configuration, answer), host)| (configuration, answer, host));
     let mut sections = vec![measured];
     sections.extend(
         beside(data, network, packets, against)
@@ -390,6 +393,10 @@ mod tests {
         }))
     }
 
+    const fn row(configuration: &Configuration, answer: Answer) -> Row<'_> {
+        Row { configuration, answer, host: None }
+    }
+
     #[test]
     fn who_keeps_the_deadline_comes_first_and_silence_last() {
         let names = ["slow", "missing", "late", "fast", "lossy", "silent"].map(configuration);
@@ -403,7 +410,7 @@ mod tests {
             Answer::Measured(Box::new(silent)),
         ];
         let rows: Vec<Row<'_>> =
-            names.iter().zip(answers).map(|(configuration, answer)| Row { configuration, answer }).collect();
+            names.iter().zip(answers).map(|(configuration, answer)| row(configuration, answer)).collect();
         let data = Data { deadline: Some(Duration::from_ms(1)), ..Data::published()[0].clone() };
         let document = document(&rows, &data, (NETWORKS[1], Packets::Real), None);
         let Block::Table(table) = &document.sections[0].blocks[0] else { panic!("the table comes first") };
@@ -419,8 +426,8 @@ mod tests {
     fn what_is_not_on_the_wire_is_marked_and_never_the_fastest() {
         let (wired, shared) = (configuration("wired"), Configuration { wire: Wire::No, ..configuration("shared") });
         let rows = [
-            Row { configuration: &shared, answer: measured(2_000, 0, 0, 9) },
-            Row { configuration: &wired, answer: measured(2_000, 0, 0, 900) },
+            row(&shared, measured(2_000, 0, 0, 9)),
+            row(&wired, measured(2_000, 0, 0, 900)),
         ];
         let data = Data { deadline: Some(Duration::from_ms(1)), ..Data::published()[0].clone() };
         let document = document(&rows, &data, (NETWORKS[0], Packets::Real), None);
@@ -437,7 +444,7 @@ mod tests {
     #[test]
     fn an_overload_is_said_before_anything_else() {
         let own = configuration("own");
-        let rows = [Row { configuration: &own, answer: Answer::Not("it was stopped".into()) }];
+        let rows = [row(&own, Answer::Not("it was stopped".into()))];
         let [_, image, _] = Data::published();
         let document = document(&rows, &image, (NETWORKS[2], Packets::Real), None);
         assert_eq!(document.verdict.word, Word::NotChecked);

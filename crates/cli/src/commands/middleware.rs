@@ -150,6 +150,9 @@ struct Run {
     /// The longest packet: 1500 B, or 64 kB as a host alone with itself has them
     #[arg(long, value_enum, default_value = "real")]
     packets: PacketsName,
+    /// Run each over localhost too, and subtract what it takes there where it is held beside the network alone
+    #[arg(long)]
+    minus_localhost: bool,
     /// For how long each runs, finding each other included
     #[arg(long, default_value = "8s")]
     duration: Duration,
@@ -299,6 +302,7 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     let mut host = Host::new(cache, bodies);
     let mut repetitions = Repetitions::default();
     let mut answers: Vec<Vec<Answer>> = vec![Vec::new(); chosen.len()];
+    let mut hosts = answers.clone();
     for round in 0..rounds {
         let seed = options.seed + round as u64;
         let question = Question { data: &data, network, packets, duration, seed, attack: None };
@@ -323,12 +327,22 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
                 repetitions.add(&configuration.name, round, measured);
             }
             answers[place].push(answer);
+            if options.minus_localhost {
+                let question = Question { network: NETWORKS[0], ..question };
+                hosts[place].push(host.answer(adapter, configuration, question, &live, stop).0);
+            }
         }
     }
     let rows: Vec<Row<'_>> = chosen
         .iter()
-        .zip(&answers)
-        .map(|((_, configuration), answers)| Row { configuration, answer: Answer::pooled(answers) })
+        .zip(answers.iter().zip(&hosts))
+        .map(|((_, configuration), (answers, hosts))| {
+            let host = match Answer::pooled(hosts) {
+                Answer::Measured(measured) => Some(*measured),
+                Answer::Not(_) => None,
+            };
+            Row { configuration, answer: Answer::pooled(answers), host }
+        })
         .collect();
     let is_chosen = |one: &Configuration| chosen.iter().any(|(_, chosen)| chosen.name == one.name);
     let pairs =

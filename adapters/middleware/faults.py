@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Breaks what security needs, and checks that a run names it: faults.py [NAMES] [--only FAULT].
+
+    CHRONOSEAL=target/release/chronoseal adapters/middleware/faults.py fast-dds-reliable-encrypted mqtt-tls
+
+For each configuration with keys it breaks those of the subscriber: a certificate that has expired, one of another identity, permissions signed by the wrong
+authority or changed after signing, documents that contradict those of the publisher. Nothing may be delivered then, and one of the programs must print what is
+wrong and what mends it. A message over the limit, a handshake that does not fit and a receive buffer that is too small are tried with the configurations that have such
+limits. Exits with 1 if a check failed.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+
+import conformance
+from conformance import LASER, Bench, Checks, Stream
+
+HERE = pathlib.Path(__file__).resolve().parent
+NAMES = ["fast-dds-reliable-encrypted", "cyclone-dds-reliable-encrypted", "ice-ssl", "mqtt-tls", "nats-tls", "raw-tls", "raw-dtls", "ros-2-encrypted"]
+
+
+def openssl(*words):
+    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True)
+
+
+def name_of(folder, *names):
+    return next(folder / name for name in names if (folder / name).exists())
+
+
+def certificate_of(folder):
+    return name_of(folder, "identity.pem", "cert.pem", "certificate.pem")
+
+
+def expired(keys):
+    """The certificate of the subscriber ended years ago."""
+    ca, place = keys / "ca", name_of(keys / "ca", "identity.pem", "authority.pem")
+    (ca / "index.txt").write_text("")
+    (ca / "serial").write_text("77\n")
+    settings = f"[ca]\ndefault_ca=c\n[c]\ndatabase={ca}/index.txt\nserial={ca}/serial\nnew_certs_dir={ca}\ndefault_md=sha256\npolicy=p\n"
+    (ca / "expired.cnf").write_text(settings + "[p]\ncommonName=supplied\norganizationName=optional\n")
+    words = ["ca", "-batch", "-notext", "-config", ca / "expired.cnf", "-cert", place, "-keyfile", place.with_suffix(".key"), "-in", ca / "station.csr"]
+    extensions = ["-extfile", ca / "holder.cnf"] if (ca / "holder.cnf").exists() else []
+    openssl(*words, *extensions, "-out", certificate_of(keys / "station"), "-startdate", "20200101000000Z", "-enddate", "20200201000000Z")
+
+
+def other_identity(keys):
+    """The subscriber has certificate and key of another."""
+    shutil.copy(certificate_of(keys / "insider"), certificate_of(keys / "station"))
+    shutil.copy(keys / "insider" / "key.pem", keys / "station" / "key.pem")
+
+
+def sign(keys, text, document, authority):
+    openssl("smime", "-sign", "-text", "-in", text, "-out", document, "-signer", keys / f"ca/{authority}.pem", "-inkey", keys / f"ca/{authority}.key")
+
+
+def wrong_authority(keys):
+    sign(keys, keys / "ca/station.xml", keys / "station/permissions.p7s", "strange")
+
+
+def changed(keys):
+    document = keys / "station/permissions.p7s"
+    document.write_bytes(document.read_bytes().replace(b"<default>DENY", b"<default>ALLOW"))
+
+
+def contradiction(keys):
+    """The subscriber's governance only signs what the publisher's encrypts."""
+    text = re.sub("ENCRYPT(_WITH_ORIGIN_AUTHENTICATION)?<", "SIGN<", (keys / "ca/governance.xml").read_text())
+    (keys / "ca/contradiction.xml").write_text(text)
+    sign(keys, keys / "ca/contradiction.xml", keys / "station/governance.p7s", "permissions")
+
+
+# What breaks, whether it takes documents of DDS, and what has to be printed.
+FAULTS = {
+    "expired": (expired, False, r"ended on Feb +1 00:00:00 2020"),
+    "other-identity": (other_identity, True, r"has no grant for CN=insider"),
+    "wrong-authority": (wrong_authority, True, r"signed by another authority than permissions_ca"),
+    "changed": (changed, True, r"permissions\.p7s was changed after it was signed"),
+    "contradiction": (contradiction, True, r"rtps SIGN: the other end's must say the same"),
+}
+
+
+def words_of(manifest):
+    return "\n".join(program["printed"] for program in manifest["run"]["programs"])
+
+
+def check_keys(bench, configuration, only):
+    name = configuration["name"]
+    good = bench.folder / "keys" / name
+    has_documents = (good / "station/permissions.p7s").exists()
+    for fault, (breaks, needs_documents, expected) in FAULTS.items():
+        if only not in (None, fault) or (needs_documents and not has_documents):
+            continue
+        kept = bench.folder / "good"
+        shutil.copytree(good, kept)
+        breaks(good)
+        manifest = bench.run(configuration, [LASER], "13s")
+        shutil.rmtree(good)
+        kept.rename(good)
+        delivered, printed = manifest["summary"]["streams"][0]["delivered"], words_of(manifest)
+        bench.checks.check(delivered == 0, f"{name}: {fault}: nothing is delivered", f"{delivered} messages")
+        line = next((line for line in printed.splitlines() if re.search(expected, line)), None)
+        bench.checks.check(line is not None, f"{name}: {fault}: it is named ({line})", printed[-600:])
+
+
+def check_over_limit(bench, configuration):
+    """Of adapters that have a limit."""
+    huge = Stream("huge", "1s", [70 << 20])
+    conformance.write_bodies(bench.bodies / "huge.bodies", huge.lengths)
+    manifest = bench.run(configuration, [huge], "4s")
+    (bench.bodies / "huge.bodies").unlink()
+    publisher = manifest["run"]["programs"][0]
+    if publisher["how"] == "exit status 65":
+        bench.checks.check("takes" in publisher["printed"], f"{configuration['name']}: over the limit: {publisher['printed'].strip()[-120:]}")
+    else:
+        stream = manifest["summary"]["streams"][0]
+        bench.checks.note(f"{configuration['name']}: 70 MiB a message: {publisher['how']}; {conformance.account(stream)}; {words_of(manifest).strip()[-200:]}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*", default=NAMES, metavar="NAMES")
+    parser.add_argument("--only", choices=[*FAULTS, "over-limit"])
+    options = parser.parse_args()
+    if shutil.which(conformance.CHRONOSEAL) is None:
+        parser.error(f"there is no {conformance.CHRONOSEAL}: let the environment variable CHRONOSEAL name it")
+    checks, known = Checks(), {}
+    for file in sorted(HERE.glob("*/adapter.toml")):
+        for one in tomllib.loads(file.read_text())["configurations"]:
+            known[one["name"]] = (file.parent, one)
+    unknown = [name for name in options.names if name not in known]
+    if unknown:
+        parser.error(f"{', '.join(unknown)}: write configurations of `chronoseal middleware list`")
+    with tempfile.TemporaryDirectory(prefix="faults") as place:
+        for adapter in sorted({known[name][0] for name in options.names}):
+            folder = pathlib.Path(place) / adapter.name
+            folder.mkdir()
+            bench = Bench(folder, adapter, checks)
+            built = bench.build()
+            if built.returncode != 0:
+                checks.note(f"{adapter.name}: not tried, because it is not built: {built.stderr.strip()[-300:]}")
+                continue
+            for name in options.names:
+                if known[name][0] != adapter:
+                    continue
+                configuration = known[name][1]
+                if bench.make_keys(configuration) is not None:
+                    check_keys(bench, configuration, options.only)
+                if options.only in (None, "over-limit"):
+                    check_over_limit(bench, configuration)
+    return 1 if checks.failed else 0
+
+
+if __name__ == "__main__":
+    os.umask(0o077)
+    sys.exit(main())
