@@ -23,7 +23,7 @@ import conformance
 from conformance import LASER, Bench, Checks, Stream
 
 HERE = pathlib.Path(__file__).resolve().parent
-NAMES = ["fast-dds-reliable-encrypted", "cyclone-dds-reliable-encrypted", "ice-ssl", "mqtt-tls", "nats-tls", "raw-tls", "raw-dtls", "ros-2-encrypted"]
+NAMES = ["raw-udp", "fast-dds-best-effort", "fast-dds-reliable-encrypted", "cyclone-dds-reliable-encrypted", "ice-ssl", "mqtt-tls", "nats-tls", "raw-tls", "raw-dtls", "ros-2-encrypted"]
 
 
 def openssl(*words):
@@ -110,23 +110,51 @@ def check_keys(bench, configuration, only):
 
 
 def check_over_limit(bench, configuration):
-    """Of adapters that have a limit."""
-    huge = Stream("huge", "1s", [70 << 20])
-    conformance.write_bodies(bench.bodies / "huge.bodies", huge.lengths)
+    """A message in a file of bodies that is longer than adapters take, 64 MiB."""
+    huge = Stream("huge", "1s", [9_000_000])
+    conformance.write_bodies(bench.bodies / "huge.bodies", [70 << 20])
     manifest = bench.run(configuration, [huge], "4s")
     (bench.bodies / "huge.bodies").unlink()
-    publisher = manifest["run"]["programs"][0]
+    publisher, stream = manifest["run"]["programs"][0], manifest["summary"]["streams"][0]
+    said = publisher["printed"].strip()[-120:]
     if publisher["how"] == "exit status 65":
-        bench.checks.check("takes" in publisher["printed"], f"{configuration['name']}: over the limit: {publisher['printed'].strip()[-120:]}")
+        bench.checks.check("takes" in said, f"{configuration['name']}: over the limit: it is named ({said})")
     else:
-        stream = manifest["summary"]["streams"][0]
-        bench.checks.note(f"{configuration['name']}: 70 MiB a message: {publisher['how']}; {conformance.account(stream)}; {words_of(manifest).strip()[-200:]}")
+        bench.checks.note(f"{configuration['name']}: 70 MiB a message: {publisher['how']}; {conformance.account(stream)}; {said}")
+
+
+def check_buffers(bench, configuration):
+    """A subscriber that may not go beyond the kernel's limit, and a message of half of that: four of them are wanted."""
+    limit = int(pathlib.Path("/proc/sys/net/core/rmem_max").read_text())
+    burst = Stream("burst", "100ms", [min(limit // 2, 9_000_000)])
+    if 4 * burst.lengths[0] <= limit:
+        bench.checks.note(f"{configuration['name']}: small buffers: not tried, because this kernel grants {limit} B")
+        return
+    station = ["setpriv", "--bounding-set", "-net_admin", *bench.program(configuration, "program", "station")]
+    printed = words_of(bench.run(configuration, [burst], "4s", station=station))
+    line = next((line for line in printed.splitlines() if "limit: the kernel grants" in line), None)
+    bench.checks.check(line is not None and "rmem_max=" in line, f"{configuration['name']}: small buffers: it is named ({line})", printed[-600:])
+
+
+def check_handshake(bench, configuration):
+    """Packets of which the interface takes less than a handshake over datagrams needs."""
+    printed = words_of(bench.run(configuration, [LASER], "13s", link=['mtu = "260B"']))
+    line = next((line for line in printed.splitlines() if "too short" in line), None)
+    bench.checks.check(line is not None, f"{configuration['name']}: short packets: it is named ({line})", printed[-600:])
+
+
+# The configurations that each is tried on, or none for all.
+TRIALS = {
+    "over-limit": (check_over_limit, []),
+    "small-buffers": (check_buffers, ["raw-udp", "raw-dtls", "fast-dds-best-effort", "fast-dds-best-effort-encrypted", "cyclone-dds-best-effort", "sealed-udp"]),
+    "short-packets": (check_handshake, ["raw-dtls"]),
+}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", default=NAMES, metavar="NAMES")
-    parser.add_argument("--only", choices=[*FAULTS, "over-limit"])
+    parser.add_argument("--only", choices=[*FAULTS, *TRIALS])
     options = parser.parse_args()
     if shutil.which(conformance.CHRONOSEAL) is None:
         parser.error(f"there is no {conformance.CHRONOSEAL}: let the environment variable CHRONOSEAL name it")
@@ -152,8 +180,9 @@ def main():
                 configuration = known[name][1]
                 if bench.make_keys(configuration) is not None:
                     check_keys(bench, configuration, options.only)
-                if options.only in (None, "over-limit"):
-                    check_over_limit(bench, configuration)
+                for trial, (tries, adapters) in TRIALS.items():
+                    if options.only in (None, trial) and (not adapters or name in adapters):
+                        tries(bench, configuration)
     return 1 if checks.failed else 0
 
 

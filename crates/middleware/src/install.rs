@@ -124,6 +124,18 @@ impl Adapter {
         output.status.success().then_some(line)
     }
 
+    /// That another version is installed than the one that it was tried with, as a sentence.
+    pub fn other_version(&self) -> Option<String> {
+        let (tried, installed) = self.tried.as_ref().zip(self.version())?;
+        (!installed.starts_with(tried)).then(|| {
+            format!(
+                "{}: version {installed} is installed, and what its adapter says of figures and attacks is of {tried}: hold runs against those of one version only, \
+                 and run adapters/middleware/conformance.py {} before you trust them",
+                self.title, self.name
+            )
+        })
+    }
+
     /// The command that installs it on Debian, and what no package of Debian has.
     pub fn install_command(&self) -> String {
         let needs = self.needs.as_ref().map_or_else(String::new, |needs| format!(", and {needs}"));
@@ -238,6 +250,7 @@ pub(crate) mod tests {
             folder: folder.into(),
             title: "Own".into(),
             version: vec!["echo".into(), "1.2".into()],
+            tried: None,
             packages: vec!["one".into(), "two".into()],
             needs: None,
             limits: Vec::new(),
@@ -305,6 +318,10 @@ pub(crate) mod tests {
         let sources = tempfile::tempdir().unwrap();
         let mut own = adapter(sources.path(), "", "");
         assert_eq!(own.version().as_deref(), Some("1.2"));
+        own.tried = Some("1.2".into());
+        assert_eq!(own.other_version(), None);
+        own.tried = Some("1.1".into());
+        assert!(own.other_version().is_some_and(|text| text.contains("version 1.2 is installed") && text.contains("of 1.1")));
         own.version = vec!["false".into()];
         assert_eq!(own.version(), None);
         own.version = vec!["no-such-program".into()];

@@ -225,9 +225,10 @@ fn list(options: &List, printer: &Printer) -> Result<Status, Trouble> {
     let all = adapters(&options.adapters)?;
     let mut table =
         Table::new("Configurations").words("configuration").words("what").words("security").words("installed");
-    let mut missing = Vec::new();
+    let (mut missing, mut others) = (Vec::new(), Vec::new());
     for adapter in &all {
         let version = adapter.version();
+        others.extend(adapter.other_version());
         if version.is_none() {
             missing.push(format!("{}: {}", adapter.title, adapter.install_command()));
         }
@@ -244,7 +245,7 @@ fn list(options: &List, printer: &Printer) -> Result<Status, Trouble> {
     let document = Document {
         title: "Robot middleware".into(),
         subtitle: String::new(),
-        verdict: Verdict { word, text, points: missing },
+        verdict: Verdict { word, text, points: missing.into_iter().chain(others).collect() },
         sections: vec![Section::new("Configurations").with(Block::Table(table))],
         environment: Vec::new(),
     };
@@ -356,6 +357,7 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
         let place = document.sections.len().saturating_sub(1);
         document.sections.insert(place, Section::new("What latency is made of").with(Block::Table(shares)));
     }
+    document.verdict.points.extend(other_versions(&chosen));
     document.verdict.points.splice(0..0, recording.into_iter().flat_map(|recording| recording.notes));
     keep(&folder, filling, &document, options.format, printer)
 }
@@ -409,7 +411,8 @@ fn attack(options: &AttackOptions, printer: &Printer) -> Result<Status, Trouble>
     }
     bar.finish_and_clear();
     let matrix = attack_matrix(chosen.iter().copied(), &known, &trials);
-    let document = attack_document(&trials, matrix);
+    let mut document = attack_document(&trials, matrix);
+    document.verdict.points.extend(other_versions(&chosen));
     keep(&folder, filling, &document, options.format, printer)
 }
 
@@ -495,6 +498,13 @@ fn audited(options: &AuditOptions, printer: &Printer) -> Result<Status, Trouble>
     };
     printer.document(&document, options.format);
     Ok(document.verdict.word.status())
+}
+
+/// Of each of these adapters once.
+fn other_versions(chosen: &[(&Adapter, &Configuration)]) -> Vec<String> {
+    let mut adapters: Vec<&Adapter> = chosen.iter().map(|(adapter, _)| *adapter).collect();
+    adapters.dedup_by(|one, other| one.name == other.name);
+    adapters.into_iter().filter_map(Adapter::other_version).collect()
 }
 
 /// The configurations of these names, or all.

@@ -165,6 +165,7 @@ fn notes(all: &[Adapter], cells: &Cells) -> Vec<String> {
         "Networks: localhost as it is; Ethernet 1 Gbit/s with a delay of N(300 us, 360 us); Wi-Fi 54 Mbit/s, N(13 ms, 22 ms), 1 % of the packets lost; negative delays are none.".to_owned(),
     ];
     for adapter in all {
+        notes.extend(adapter.other_version());
         notes.extend(adapter.limits.iter().map(|limit| format!("{}: {limit}", adapter.title)));
     }
     notes.extend(cells.limits());
