@@ -20,7 +20,7 @@
 #include "buffers.h"
 #include "keys.h"
 
-enum { KIND_SENT = 1, KIND_RECEIVED = 2, KIND_SERIALIZED = 3, FLAG_ALTERED = 1, END_GRACE_MS = 300, TOOK_MAX = 4096 };
+enum { KIND_SENT = 1, KIND_RECEIVED = 2, KIND_SERIALIZED = 3, FLAG_ALTERED = 1, END_GRACE_MS = 300, WATCH_MS = 8000, TOOK_MAX = 4096 };
 
 struct record {
     uint8_t kind, flags;
@@ -65,11 +65,19 @@ void contract_fail_usage(void) {
     exit(EXIT_USAGE);
 }
 
+/* Once, for a program that is not the only one to know why nothing comes. */
+static void look_at_keys(void) {
+    static atomic_bool has_looked;
+    if (!atomic_exchange(&has_looked, true)) {
+        keys_check(&opened);
+    }
+}
+
 void contract_fail(int status, const char *what, const char *why) {
     fprintf(stderr, "%s: %s\n", what, why);
     fflush(NULL);
     if (status == EXIT_REFUSED || status == EXIT_NO_MATCH) {
-        keys_check(&opened);
+        look_at_keys();
     }
     /* Not `exit`: other threads may still use what it would destroy. */
     _exit(status);
@@ -187,6 +195,24 @@ static void read_streams(struct call *call, const char *json) {
     }
 }
 
+/* There should have been messages, and none came. */
+static bool is_in_vain(void) {
+    bool receives = false;
+    for (int i = 0; i < opened.streams_count; i++) {
+        receives |= !opened.streams[i].sends;
+    }
+    return receives && !atomic_load(&has_received);
+}
+
+/* A receiver that waits in a call of its library says no word by itself. */
+static void *watch(void *unused) {
+    contract_sleep_ms(WATCH_MS);
+    if (!contract_is_stopped() && is_in_vain()) {
+        look_at_keys();
+    }
+    return unused;
+}
+
 static void on_signal(int number) {
     (void)number;
     atomic_store(&is_stopped, true);
@@ -231,6 +257,10 @@ struct call *contract_open(int count, char **words, const char *usage, int words
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+    pthread_t watcher;
+    if (is_in_vain() && pthread_create(&watcher, NULL, watch, NULL) == 0) {
+        pthread_detach(watcher);
+    }
     return call;
 }
 
@@ -305,12 +335,8 @@ static void put_rest(void) {
     put_kept();
     put_serialized();
     buffers_close(&opened);
-    bool receives = false;
-    for (int i = 0; i < opened.streams_count; i++) {
-        receives |= !opened.streams[i].sends;
-    }
-    if (receives && !atomic_load(&has_received)) {
-        keys_check(&opened);
+    if (is_in_vain()) {
+        look_at_keys();
     }
 }
 
