@@ -23,7 +23,7 @@ import conformance
 from conformance import LASER, Bench, Checks, Stream
 
 HERE = pathlib.Path(__file__).resolve().parent
-NAMES = ["raw-udp", "fast-dds-best-effort", "fast-dds-reliable-encrypted", "cyclone-dds-reliable-encrypted", "ice-ssl", "mqtt-tls", "nats-tls", "raw-tls", "raw-dtls", "ros-2-encrypted"]
+NAMES = ["raw-udp", "fast-dds-best-effort", "fast-dds-reliable-encrypted", "cyclone-dds-reliable-encrypted", "ice-ssl", "ice-ssl-trust-only", "mqtt-tls", "nats-tls", "raw-tls", "raw-dtls", "ros-2-encrypted"]
 
 
 def openssl(*words):
@@ -76,13 +76,23 @@ def contradiction(keys):
     sign(keys, keys / "ca/contradiction.xml", keys / "station/governance.p7s", "permissions")
 
 
-# What breaks, whether it takes documents of DDS, and what has to be printed.
+def has_documents(configuration, keys):
+    return (keys / "station/permissions.p7s").exists()
+
+
+def has_holders(configuration, keys):
+    """Its broker lets in whom it knows, by the name in a certificate."""
+    return configuration["name"] in ("mqtt-tls", "nats-tls", "ice-ssl-trust-only")
+
+
+# What breaks, where, and what has to be printed.
 FAULTS = {
-    "expired": (expired, False, r"ended on Feb +1 00:00:00 2020"),
-    "other-identity": (other_identity, True, r"has no grant for CN=insider"),
-    "wrong-authority": (wrong_authority, True, r"signed by another authority than permissions_ca"),
-    "changed": (changed, True, r"permissions\.p7s was changed after it was signed"),
-    "contradiction": (contradiction, True, r"rtps SIGN: the other end's must say the same"),
+    "expired": (expired, lambda configuration, keys: (keys / "ca/station.csr").exists(), r"ended on Feb +1 00:00:00 2020"),
+    "other-identity": (other_identity, has_documents, r"has no grant for CN=insider"),
+    "other-holder": (other_identity, has_holders, r"of CN=insider,O=chronoseal.*: see whether the other end lets this holder in"),
+    "wrong-authority": (wrong_authority, has_documents, r"signed by another authority than permissions_ca"),
+    "changed": (changed, has_documents, r"permissions\.p7s was changed after it was signed"),
+    "contradiction": (contradiction, has_documents, r"rtps SIGN: the other end's must say the same"),
 }
 
 
@@ -93,9 +103,8 @@ def words_of(manifest):
 def check_keys(bench, configuration, only):
     name = configuration["name"]
     good = bench.folder / "keys" / name
-    has_documents = (good / "station/permissions.p7s").exists()
-    for fault, (breaks, needs_documents, expected) in FAULTS.items():
-        if only not in (None, fault) or (needs_documents and not has_documents):
+    for fault, (breaks, is_on, expected) in FAULTS.items():
+        if only not in (None, fault) or not is_on(configuration, good):
             continue
         kept = bench.folder / "good"
         shutil.copytree(good, kept)

@@ -22,6 +22,7 @@ authority=$(first_of identity_ca.pem identity_ca.cert.pem ca.pem)
 permissions_authority=$(first_of permissions_ca.pem permissions_ca.cert.pem)
 key=$at/key.pem
 test -n "$certificate" && test -n "$authority" || exit 0
+holder=$(openssl x509 -in "$certificate" -noout -subject -nameopt RFC2253 | sed 's/^subject=//')
 
 # Prints what a signed document says, or why it says nothing.
 opened() { # document
@@ -51,7 +52,6 @@ test "$(openssl x509 -in "$certificate" -noout -pubkey 2>&1)" = "$(openssl pkey 
 
 if test -n "$permissions_authority" && test -e "$at/permissions.p7s"; then
     opened permissions.p7s
-    holder=$(openssl x509 -in "$certificate" -noout -subject -nameopt RFC2253 | sed 's/^subject=//')
     if test -n "$text"; then
         echo "$text" | tr -d '\r' | sed -n 's/.*<subject_name>\(.*\)<\/subject_name>.*/\1/p' | sed 's/ *, */,/g; s/ *= */=/g' | grep -qxF "$holder" ||
             wrong "permissions.p7s has no grant for $holder, whose certificate this is: sign permissions for it, or use the certificate that they are for"
@@ -60,4 +60,4 @@ if test -n "$permissions_authority" && test -e "$at/permissions.p7s"; then
             wrong "permissions.p7s ended on $until: sign new ones"
     fi
 fi
-test $found = 1 || line "nothing is wrong with $(basename "$certificate"), its key and its documents by themselves: see what the other end says"
+test $found = 1 || line "nothing is wrong with $(basename "$certificate") of $holder, its key and its documents by themselves: see whether the other end lets this holder in"
