@@ -5,6 +5,7 @@
 set -u
 at=${1:?usage: keys_check.sh FOLDER}
 found=0
+kinds=
 
 line() { echo "keys: $1"; }
 wrong() {
@@ -60,4 +61,4 @@ if test -n "$permissions_authority" && test -e "$at/permissions.p7s"; then
             wrong "permissions.p7s ended on $until: sign new ones"
     fi
 fi
-test $found = 1 || line "nothing is wrong with $(basename "$certificate") of $holder, its key and its documents by themselves: see whether the other end lets this holder in"
+test $found = 1 || line "nothing is wrong with $(basename "$certificate") of $holder, its key and its documents by themselves: see whether the other end lets this holder in${kinds:+, and whether its governance protects the same}"
