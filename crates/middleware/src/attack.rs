@@ -35,6 +35,9 @@ pub struct Attack {
     /// It is there only where a configuration has keys.
     #[serde(default)]
     pub needs_keys: bool,
+    /// It is made of what TCP is, so that it can be tried only where messages go over that.
+    #[serde(default)]
+    pub tcp: bool,
     /// All packets of the link go through the stranger, which sees them; else it sees what is for it and for all.
     #[serde(default)]
     pub through: bool,
@@ -94,6 +97,9 @@ impl Attack {
         }
         if self.needs_keys && configuration.keys.is_none() {
             return Some("nobody has keys here, so nobody is an insider".into());
+        }
+        if self.tcp && !configuration.listens.iter().any(|place| place.starts_with("tcp ")) {
+            return Some("its messages do not go over TCP".into());
         }
         (needs_places && configuration.listens.is_empty()).then(|| "it does not say where its programs listen".into())
     }

@@ -116,7 +116,8 @@ pub fn attack_matrix<'a>(
          seen.",
     );
     for attack in known.iter().filter(|attack| is_without_defence(attack, trials)) {
-        table = table.footnote(format!("No defence: {} did harm to each configuration that it was tried on.", attack.name));
+        table = table
+            .footnote(format!("No defence against {}: it did harm to each configuration that it was tried on here.", attack.name));
     }
     for (adapter, configuration) in configurations {
         let mut row = vec![configuration.cell(), Cell::text(&configuration.security)];
@@ -133,14 +134,17 @@ pub fn attack_matrix<'a>(
     table
 }
 
-/// Several configurations were tried, and each came to harm.
+/// It was tried on configurations with security and without, and each came to harm.
 fn is_without_defence(attack: &Attack, trials: &[Trial<'_>]) -> bool {
     let harms = trials.iter().filter(|trial| trial.attack.name == attack.name).filter_map(|trial| match &trial.answer {
-        Answer::Measured(measured) if measured.attacker.is_some() || measured.harm() > 0 => Some(measured.harm()),
+        Answer::Measured(measured) if measured.attacker.is_some() || measured.harm() > 0 => {
+            Some((trial.configuration.security == "none", measured.harm()))
+        }
         Answer::Measured(_) | Answer::Not(_) => None,
     });
-    let harms: Vec<u64> = harms.collect();
-    harms.len() > 1 && harms.iter().all(|harm| *harm > 0)
+    let harms: Vec<(bool, u64)> = harms.collect();
+    let is_tried_on = |plain: bool| harms.iter().any(|(is_plain, _)| *is_plain == plain);
+    is_tried_on(true) && is_tried_on(false) && harms.iter().all(|(_, harm)| *harm > 0)
 }
 
 fn in_short(measured: &Measured) -> Cell {
@@ -200,7 +204,8 @@ mod tests {
         assert_eq!(cell("ros-read", "raw-udp").1, "not applicable: it is an attack on ros1");
         assert_eq!(cell("forge-insider", "raw-udp").1, "not applicable: nobody has keys here, so nobody is an insider");
         let notes = table.footnotes.join(" ");
-        assert!(notes.contains("No defence: delay did") && !notes.contains("listen did"), "{notes}");
+        assert!(notes.contains("No defence against delay:") && !notes.contains("against listen"), "{notes}");
+        assert_eq!(cell("insert", "raw-udp").1, "not applicable: its messages do not go over TCP");
     }
 
     #[test]

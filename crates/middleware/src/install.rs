@@ -71,7 +71,7 @@ impl Cache {
         let mut hash = Xxh3::new();
         let sources: Vec<PathBuf> = adapter.sources.iter().map(|source| adapter.folder.join(source)).collect();
         for folder in std::iter::once(&adapter.folder).chain(&common).chain(&sources) {
-            digest(folder, &mut hash).map_err(|error| wrong(format!("{}: {error}", folder.display())))?;
+            digest(folder, folder, &mut hash).map_err(|error| wrong(format!("{}: {error}", folder.display())))?;
         }
         let stamp = format!("{:032x}\n", hash.digest128());
         if std::fs::read_to_string(place.join(STAMP)).is_ok_and(|known| known == stamp) {
@@ -93,8 +93,8 @@ impl Cache {
 /// What Cargo builds within an adapter's folder, for who works on it: no source.
 const NO_SOURCE: &str = "target";
 
-/// Every file of a folder, by name.
-fn digest(folder: &Path, hash: &mut Xxh3) -> std::io::Result<()> {
+/// Every file of a folder, by its name within `root`: the same sources are the same wherever they are, and from wherever they are named.
+fn digest(root: &Path, folder: &Path, hash: &mut Xxh3) -> std::io::Result<()> {
     let mut entries: Vec<PathBuf> = match folder.read_dir() {
         Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -104,11 +104,11 @@ fn digest(folder: &Path, hash: &mut Xxh3) -> std::io::Result<()> {
     for path in entries {
         if path.is_dir() {
             if !path.ends_with(NO_SOURCE) {
-                digest(&path, hash)?;
+                digest(root, &path, hash)?;
             }
             continue;
         }
-        hash.update(path.as_os_str().as_encoded_bytes());
+        hash.update(path.strip_prefix(root).unwrap_or(&path).as_os_str().as_encoded_bytes());
         hash.update(&std::fs::read(&path)?);
     }
     Ok(())
@@ -268,6 +268,8 @@ pub(crate) mod tests {
         let when = || std::fs::read_to_string(cache.built(&own).unwrap().join("when")).unwrap();
         let first = when();
         assert_eq!(when(), first);
+        let elsewhere = Adapter { folder: sources.path().join("."), ..own.clone() };
+        assert_eq!(std::fs::read_to_string(cache.built(&elsewhere).unwrap().join("when")).unwrap(), first);
         std::fs::write(sources.path().join("adapter.c"), "int x;").unwrap();
         assert_ne!(when(), first);
     }
