@@ -68,11 +68,8 @@ pub fn attacked(trials: &[Trial<'_>]) -> Table {
         match &trial.answer {
             Answer::Not(why) => row.extend((0..7).map(|_| Cell::na(why.as_str()))),
             Answer::Measured(measured) => {
-                let Some(said) = measured.attacker.as_deref().or((measured.harm() > 0).then_some(NO_WORD))
-                else {
-                    row.extend((0..7).map(|_| {
-                        Cell::na(UNKNOWN)
-                    }));
+                let Some(said) = measured.attacker.as_deref().or((measured.harm() > 0).then_some(NO_WORD)) else {
+                    row.extend((0..7).map(|_| Cell::na(UNKNOWN)));
                     table.push(row);
                     continue;
                 };
@@ -116,8 +113,10 @@ pub fn attack_matrix<'a>(
          seen.",
     );
     for attack in known.iter().filter(|attack| is_without_defence(attack, trials)) {
-        table = table
-            .footnote(format!("No defence against {}: it did harm to each configuration that it was tried on here.", attack.name));
+        table = table.footnote(format!(
+            "No defence against {}: it did harm to each configuration that it was tried on here.",
+            attack.name
+        ));
     }
     for (adapter, configuration) in configurations {
         let mut row = vec![configuration.cell(), Cell::text(&configuration.security)];
@@ -136,12 +135,13 @@ pub fn attack_matrix<'a>(
 
 /// It was tried on configurations with security and without, and each came to harm.
 fn is_without_defence(attack: &Attack, trials: &[Trial<'_>]) -> bool {
-    let harms = trials.iter().filter(|trial| trial.attack.name == attack.name).filter_map(|trial| match &trial.answer {
-        Answer::Measured(measured) if measured.attacker.is_some() || measured.harm() > 0 => {
-            Some((trial.configuration.security == "none", measured.harm()))
-        }
-        Answer::Measured(_) | Answer::Not(_) => None,
-    });
+    let harms =
+        trials.iter().filter(|trial| trial.attack.name == attack.name).filter_map(|trial| match &trial.answer {
+            Answer::Measured(measured) if measured.attacker.is_some() || measured.harm() > 0 => {
+                Some((trial.configuration.security == "none", measured.harm()))
+            }
+            Answer::Measured(_) | Answer::Not(_) => None,
+        });
     let harms: Vec<(bool, u64)> = harms.collect();
     let is_tried_on = |plain: bool| harms.iter().any(|(is_plain, _)| *is_plain == plain);
     is_tried_on(true) && is_tried_on(false) && harms.iter().all(|(_, harm)| *harm > 0)
@@ -178,11 +178,23 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../adapters/middleware");
         let (known, all) = (crate::attacks(&folder).unwrap(), crate::adapters(&folder).unwrap());
         let of = |name: &str| known.iter().find(|attack| attack.name == name).unwrap();
-        let every: Vec<_> = all.iter().flat_map(|adapter| adapter.configurations.iter().map(move |one| (adapter, one))).collect();
+        let every: Vec<_> =
+            all.iter().flat_map(|adapter| adapter.configurations.iter().map(move |one| (adapter, one))).collect();
         let one = |name: &str| every.iter().find(|(_, one)| one.name == name).unwrap().1;
-        let delayed = Measured { due: 9, came: 9, came_late: 7, attacker: Some("9 packets held back".into()), ..Measured::default() };
-        let unharmed = Measured { due: 9, came: 9, attacker: Some("listen: 0 messages read".into()), ..Measured::default() };
-        let trial = |attack, configuration, measured: &Measured| Trial { attack: of(attack), configuration: one(configuration), answer: Answer::Measured(Box::new(measured.clone())) };
+        let delayed = Measured {
+            due: 9,
+            came: 9,
+            came_late: 7,
+            attacker: Some("9 packets held back".into()),
+            ..Measured::default()
+        };
+        let unharmed =
+            Measured { due: 9, came: 9, attacker: Some("listen: 0 messages read".into()), ..Measured::default() };
+        let trial = |attack, configuration, measured: &Measured| Trial {
+            attack: of(attack),
+            configuration: one(configuration),
+            answer: Answer::Measured(Box::new(measured.clone())),
+        };
         let trials = [
             trial("delay", "raw-udp", &delayed),
             trial("delay", "raw-tls", &delayed),

@@ -11,8 +11,8 @@ use chronoseal_scenario::{NoFiles, Scenario};
 use serde::{Deserialize, Serialize};
 
 use crate::Pair;
-use crate::pair::STRANGER;
 use crate::attacked::read_by;
+use crate::pair::STRANGER;
 
 /// Of the messages of a run, the first share that is left out, as in the published work `[%]`.
 pub const WARM_UP_PERCENT: usize = 10;

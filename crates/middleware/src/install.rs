@@ -323,7 +323,10 @@ pub(crate) mod tests {
         own.tried = Some("1.2".into());
         assert_eq!(own.other_version(), None);
         own.tried = Some("1.1".into());
-        assert!(own.other_version().is_some_and(|text| text.contains("version 1.2 is installed") && text.contains("of 1.1")));
+        assert!(
+            own.other_version()
+                .is_some_and(|text| text.contains("version 1.2 is installed") && text.contains("of 1.1"))
+        );
         own.version = vec!["false".into()];
         assert_eq!(own.version(), None);
         own.version = vec!["no-such-program".into()];

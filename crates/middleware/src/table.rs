@@ -8,9 +8,7 @@ use chronoseal_results::Distribution;
 use chronoseal_runner::versions;
 
 use crate::pair::NODES;
-use crate::{
-    Configuration, Data, Measured, Network, Packets, Taken, WARM_UP_PERCENT, Wire, beside,
-};
+use crate::{Configuration, Data, Measured, Network, Packets, Taken, WARM_UP_PERCENT, Wire, beside};
 
 /// What there is of one configuration.
 #[derive(Clone, Debug)]
@@ -425,10 +423,7 @@ mod tests {
     #[test]
     fn what_is_not_on_the_wire_is_marked_and_never_the_fastest() {
         let (wired, shared) = (configuration("wired"), Configuration { wire: Wire::No, ..configuration("shared") });
-        let rows = [
-            row(&shared, measured(2_000, 0, 0, 9)),
-            row(&wired, measured(2_000, 0, 0, 900)),
-        ];
+        let rows = [row(&shared, measured(2_000, 0, 0, 9)), row(&wired, measured(2_000, 0, 0, 900))];
         let data = Data { deadline: Some(Duration::from_ms(1)), ..Data::published()[0].clone() };
         let document = document(&rows, &data, (NETWORKS[0], Packets::Real), None);
         let blocks = &document.sections[0].blocks;
