@@ -23,7 +23,7 @@ import conformance
 from conformance import LASER, Bench, Checks, Stream
 
 HERE = pathlib.Path(__file__).resolve().parent
-NAMES = ["raw-udp", "fast-dds-best-effort", "fast-dds-reliable-encrypted", "cyclone-dds-reliable-encrypted", "ice-ssl", "ice-ssl-trust-only", "mqtt-tls", "nats-tls", "raw-tls", "raw-dtls", "ros-2-encrypted"]
+NAMES = ["raw-udp", "fast-dds-best-effort", "fast-dds-reliable-encrypted", "cyclone-dds-reliable-encrypted", "ice-ssl", "ice-ssl-trust-only", "mqtt-tls", "nats-tls", "raw-tls", "raw-dtls", "ros-2-encrypted", "iceoryx2"]
 
 
 def openssl(*words):
@@ -150,11 +150,24 @@ def check_handshake(bench, configuration):
     bench.checks.check(line is not None, f"{configuration['name']}: short packets: it is named ({line})", printed[-600:])
 
 
+def check_stale(bench, configuration):
+    """Both ends are killed, and what they left of shared memory is in the way of nobody."""
+    killed = {node: ["timeout", "-s", "KILL", "2", *bench.program(configuration, "program", node)] for node in ("robot", "station")}
+    before = set(os.listdir("/dev/shm"))
+    bench.run(configuration, [LASER], "4s", **killed)
+    left = set(os.listdir("/dev/shm")) - before
+    delivered = bench.run(configuration, [LASER], "5s")["summary"]["streams"][0]["delivered"]
+    still = left & set(os.listdir("/dev/shm"))
+    what = f"{configuration['name']}: stale memory: {len(left)} segments of a killed run are gone after the next, which delivered {delivered} messages"
+    bench.checks.check(delivered > 0 and not still, what, ", ".join(sorted(still)))
+
+
 # The configurations that each is tried on.
 TRIALS = {
     "over-limit": (check_over_limit, ["raw-udp", "raw-tcp", "nats", "sealed-udp", "zenoh-tcp"]),
     "small-buffers": (check_buffers, ["raw-udp", "raw-dtls", "fast-dds-best-effort", "fast-dds-best-effort-encrypted", "cyclone-dds-best-effort", "sealed-udp"]),
     "short-packets": (check_handshake, ["raw-dtls"]),
+    "stale-memory": (check_stale, ["iceoryx2", "fast-dds-reliable-encrypted", "cyclone-dds-reliable-encrypted"]),
 }
 
 
