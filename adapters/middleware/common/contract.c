@@ -20,7 +20,7 @@
 #include "buffers.h"
 #include "keys.h"
 
-enum { KIND_SENT = 1, KIND_RECEIVED = 2, KIND_SERIALIZED = 3, FLAG_ALTERED = 1, END_GRACE_MS = 300, WATCH_MS = 8000, TOOK_MAX = 4096 };
+enum { KIND_SENT = 1, KIND_RECEIVED = 2, KIND_SERIALIZED = 3, FLAG_ALTERED = 1, END_GRACE_MS = 300, WATCH_MS = 5000, TOOK_MAX = 4096 };
 
 struct record {
     uint8_t kind, flags;
@@ -335,9 +335,6 @@ static void put_rest(void) {
     put_kept();
     put_serialized();
     buffers_close(&opened);
-    if (is_in_vain()) {
-        look_at_keys();
-    }
 }
 
 void contract_run(struct call *call, const struct adapter *adapter) {
