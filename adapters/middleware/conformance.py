@@ -88,7 +88,7 @@ class Bench:
         out = self.folder / "keys" / configuration["name"]
         return subprocess.run([self.adapter / "keys.sh", out, configuration["keys"]], capture_output=True, text=True)
 
-    def run(self, configuration, streams, duration, robot_keys=None, station_keys=None, robot=None, station=None, stranger=None):
+    def run(self, configuration, streams, duration, robot_keys=None, station_keys=None, robot=None, station=None, stranger=None, link=()):
         """Runs a scenario, and returns its manifest."""
         programs = {
             "robot": robot or self.program(configuration, "program", "robot", robot_keys),
@@ -100,7 +100,7 @@ class Bench:
             programs["stranger"] = stranger
         self.runs += 1
         scenario = self.folder / f"run{self.runs}.toml"
-        scenario.write_text(scenario_text(duration, programs, streams))
+        scenario.write_text(scenario_text(duration, programs, streams, link))
         results = self.folder / f"run{self.runs}"
         command = [CHRONOSEAL, "run", scenario, "--engine", "live", "--programs"]
         command += ["--out", results, "--format", "json"]
@@ -110,9 +110,9 @@ class Bench:
         return json.loads((results / "manifest.json").read_text())
 
 
-def scenario_text(duration, programs, streams):
+def scenario_text(duration, programs, streams, link=()):
     lines = ["schema_version = 2", 'name = "conformance"', f'duration = "{duration}"', "[segments.air.link]"]
-    lines += ['rate = "10Gbit/s"', 'queue = "100000 frames"']
+    lines += ['rate = "10Gbit/s"', 'queue = "100000 frames"', *link]
     for node, words in programs.items():
         lines += ["[[nodes]]", f'name = "{node}"', f"program = {{ run = {json.dumps(words)} }}"]
     for stream in streams:
@@ -228,7 +228,7 @@ def check_bodies(bench):
     common, program, folder = HERE / "common", bench.folder / "fuzz_bodies", bench.folder / "changed"
     folder.mkdir()
     write_bodies(folder / "seed.bodies", [900, 0, 899])
-    sources = [common / f"{name}.c" for name in ("fuzz_bodies", "bodies", "contract")]
+    sources = [common / f"{name}.c" for name in ("fuzz_bodies", "bodies", "buffers", "keys", "contract")]
     command = ["cc", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover", *sources, "-lz", "-lpthread", "-o", program]
     built = subprocess.run(command, capture_output=True, text=True)
     if built.returncode != 0:

@@ -32,7 +32,7 @@ def build(adapter, to, compiler):
 
 def steps(folder, length):
     program = folder / "own_part"
-    sources = [COMMON / "own_part.c", COMMON / "bodies.c"]
+    sources = [COMMON / "own_part.c", COMMON / "bodies.c", COMMON / "buffers.c", COMMON / "keys.c"]
     subprocess.run(["cc", "-O2", *sources, "-lz", "-lpthread", "-o", program], check=True)
     print(f"Steps, {length} B      p50 [ns]  p99 [ns]", flush=True)
     subprocess.run([program, str(length)], check=True)

@@ -56,6 +56,8 @@ def namespaces(mtu):
             run(*inside, "address", "add", f"{address}/24", "dev", "v0")
         run(*inside, "link", "set", "v0", "up")
         run(*inside, "link", "set", "lo", "up")
+    # The kernel brings the pair up a moment later, and Fast DDS leaves out an interface that is not.
+    time.sleep(1)
     return holders
 
 

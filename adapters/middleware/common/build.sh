@@ -21,11 +21,12 @@ missing() { # what
 # The contract's part of each adapter: $contract are its objects, $contract_flags what the rest of the adapter is built and linked with.
 build_contract() {
     contract=""
-    for part in contract bodies; do
+    for part in contract bodies buffers keys; do
         "${CC:-cc}" -O2 $warnings -c "$common/$part.c" -o "$to/$part.o"
         contract="$contract $to/$part.o"
     done
     contract_flags="-I$common -lz -lpthread"
+    cp "$common/keys_check.sh" "$to/keys_check.sh"
 }
 
 # Builds the Rust crate in $here, whose program is called adapter. It has a target folder of its own, which is thrown away, or what
@@ -45,6 +46,6 @@ build_rust() {
         cd "$here"
         CARGO_TARGET_DIR=$target cargo build --release --locked --quiet --bin adapter
     )
-    cp "$target/release/adapter" "$to/adapter"
+    cp "$target/release/adapter" "$common/keys_check.sh" "$to"
     test -n "${CHRONOSEAL_CARGO_TARGET:-}" || rm -rf "$target"
 }

@@ -17,8 +17,10 @@
 #include <zlib.h>
 
 #include "bodies.h"
+#include "buffers.h"
+#include "keys.h"
 
-enum { KIND_SENT = 1, KIND_RECEIVED = 2, KIND_SERIALIZED = 3, FLAG_ALTERED = 1, END_GRACE_MS = 300, TOOK_MAX = 4096 };
+enum { KIND_SENT = 1, KIND_RECEIVED = 2, KIND_SERIALIZED = 3, FLAG_ALTERED = 1, END_GRACE_MS = 300, WATCH_MS = 5000, TOOK_MAX = 4096 };
 
 struct record {
     uint8_t kind, flags;
@@ -41,7 +43,7 @@ static const char *usage_text;
 static int records = -1;
 static int64_t epoch_ns;
 static uint64_t number_first;
-static atomic_bool is_stopped;
+static atomic_bool is_stopped, has_received;
 static sem_t stopping;
 
 int64_t contract_now_ns(void) {
@@ -63,9 +65,20 @@ void contract_fail_usage(void) {
     exit(EXIT_USAGE);
 }
 
+/* Once, for a program that is not the only one to know why nothing comes. */
+static void look_at_keys(void) {
+    static atomic_bool has_looked;
+    if (!atomic_exchange(&has_looked, true)) {
+        keys_check(&opened);
+    }
+}
+
 void contract_fail(int status, const char *what, const char *why) {
     fprintf(stderr, "%s: %s\n", what, why);
     fflush(NULL);
+    if (status == EXIT_REFUSED || status == EXIT_NO_MATCH) {
+        look_at_keys();
+    }
     /* Not `exit`: other threads may still use what it would destroy. */
     _exit(status);
 }
@@ -110,6 +123,7 @@ static void put_kept(void) {}
 #endif
 
 void contract_received(const struct stream *stream, uint64_t number, const void *bytes, uint32_t length, uint32_t checksum, int64_t at_ns) {
+    atomic_store_explicit(&has_received, true, memory_order_relaxed);
     /* Every byte is used, so that no copy of it can be left out. */
     bool is_altered = crc32(0, bytes, length) != checksum;
     note((struct record){KIND_RECEIVED, is_altered ? FLAG_ALTERED : 0, stream->number, length, number, 0, at_ns});
@@ -181,6 +195,24 @@ static void read_streams(struct call *call, const char *json) {
     }
 }
 
+/* There should have been messages, and none came. */
+static bool is_in_vain(void) {
+    bool receives = false;
+    for (int i = 0; i < opened.streams_count; i++) {
+        receives |= !opened.streams[i].sends;
+    }
+    return receives && !atomic_load(&has_received);
+}
+
+/* A receiver that waits in a call of its library says no word by itself. */
+static void *watch(void *unused) {
+    contract_sleep_ms(WATCH_MS);
+    if (!contract_is_stopped() && is_in_vain()) {
+        look_at_keys();
+    }
+    return unused;
+}
+
 static void on_signal(int number) {
     (void)number;
     atomic_store(&is_stopped, true);
@@ -214,6 +246,7 @@ struct call *contract_open(int count, char **words, const char *usage, int words
     /* The bench counts from 0. Who forges messages for a trial sets it, so that they can be told from others. */
     const char *first = getenv("CHRONOSEAL_FIRST_NUMBER");
     number_first = first ? strtoull(first, NULL, 10) : 0;
+    buffers_open();
     read_streams(call, json);
     for (int i = 0; i < call->streams_count; i++) {
         if (call->streams[i].sends) {
@@ -224,6 +257,10 @@ struct call *contract_open(int count, char **words, const char *usage, int words
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+    pthread_t watcher;
+    if (is_in_vain() && pthread_create(&watcher, NULL, watch, NULL) == 0) {
+        pthread_detach(watcher);
+    }
     return call;
 }
 
@@ -293,9 +330,17 @@ static void *receive(void *argument) {
     return NULL;
 }
 
+/* What is known only when the run is over. */
+static void put_rest(void) {
+    put_kept();
+    put_serialized();
+    buffers_close(&opened);
+}
+
 void contract_run(struct call *call, const struct adapter *adapter) {
     static struct work works[STREAMS_MAX];
     int count = 0;
+    contract_widen(call);
     /* Where the run was over before everything was set up, there is nothing to use. */
     for (int i = 0; i < call->streams_count && !contract_is_stopped(); i++) {
         struct stream *stream = &call->streams[i];
@@ -318,12 +363,10 @@ void contract_run(struct call *call, const struct adapter *adapter) {
     for (int i = 0; i < count; i++) {
         if (pthread_timedjoin_np(works[i].thread, NULL, &until) != 0) {
             /* It waits in a call of the middleware; all records are there already. */
-            put_kept();
-            put_serialized();
+            put_rest();
             fflush(NULL);
             _exit(0);
         }
     }
-    put_kept();
-    put_serialized();
+    put_rest();
 }

@@ -75,6 +75,10 @@ __attribute__((noreturn)) void contract_fail_usage(void);
 /* Prints a line `WHAT: WHY` and exits. */
 __attribute__((noreturn)) void contract_fail(int status, const char *what, const char *why);
 
+/* Has every UDP socket of a program that receives hold several of its longest messages, as long as the kernel lets it; where it grants less, it prints
+ * the setting that mends that. `contract_run` does so: only who opens sockets later must do it again. */
+void contract_widen(const struct call *call);
+
 /* Sends and receives until the bench says that the run is over, and returns then. */
 void contract_run(struct call *call, const struct adapter *adapter);
 

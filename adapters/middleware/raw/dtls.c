@@ -215,11 +215,12 @@ static void *serve(void *argument) {
 }
 
 /* A sender that has shown its address gets a socket and a thread. */
-static void take(struct stream *stream, const char *host, SSL *tls, const BIO_ADDR *from) {
+static void take(struct stream *stream, const struct call *call, SSL *tls, const BIO_ADDR *from) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = BIO_ADDR_rawport(from)};
     BIO_ADDR_rawaddress(from, &address.sin_addr, NULL);
     struct session *session = malloc(sizeof *session);
-    *session = (struct session){stream, udp_socket(host, stream, (uint16_t)(PORT + stream->number), true), NULL, 0};
+    *session = (struct session){stream, udp_socket(call->address, stream, (uint16_t)(PORT + stream->number), true), NULL, 0};
+    contract_widen(call);
     set_waiting(session->socket, false);
     bind_to(session, tls, &address);
     pthread_t thread;
@@ -237,7 +238,7 @@ static void take(struct stream *stream, const char *host, SSL *tls, const BIO_AD
 }
 
 struct receiver {
-    const char *host;
+    const struct call *call;
     int socket;
 };
 
@@ -256,7 +257,7 @@ static void subscribe(struct stream *stream) {
         }
         int shown = DTLSv1_listen(tls, from);
         if (shown > 0) {
-            take(stream, receiver->host, tls, from);
+            take(stream, receiver->call, tls, from);
             tls = NULL;
         } else if (shown < 0) {
             SSL_free(tls);
@@ -307,7 +308,7 @@ struct adapter dtls_open(struct call *call, const char *keys) {
             stream->end = sender;
         } else {
             struct receiver *receiver = malloc(sizeof *receiver);
-            receiver->host = call->address;
+            receiver->call = call;
             receiver->socket = udp_socket(call->address, stream, (uint16_t)(PORT + stream->number), true);
             set_waiting(receiver->socket, false);
             stream->end = receiver;

@@ -9,7 +9,7 @@
 enum {
     MAGIC = 0x44555343,
     KIND_MESSAGE = 3,
-    BUFFER = 4 << 20, /* of a socket [byte] */
+    BUFFER = 4 << 20, /* of a socket that sends [byte] */
 };
 
 /* Both ends are the same machine, so it goes over the wire as it is. */

@@ -30,17 +30,10 @@ int udp_socket(const char *host, const struct stream *stream, uint16_t port, boo
     int opened = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), buffer = BUFFER, shared = is_shared;
     struct sockaddr_in own = address_of(host, stream);
     own.sin_port = htons(port);
-    setsockopt(opened, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
     setsockopt(opened, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
     setsockopt(opened, SOL_SOCKET, SO_REUSEADDR, &shared, sizeof shared);
     if (opened < 0 || bind(opened, (struct sockaddr *)&own, sizeof own) != 0) {
         contract_fail(EXIT_OTHER, stream->name, strerror(errno));
-    }
-    socklen_t length = sizeof buffer;
-    getsockopt(opened, SOL_SOCKET, SO_RCVBUF, &buffer, &length);
-    /* The kernel grants twice what it was asked for, for its own accounts. */
-    if (buffer < 2 * BUFFER) {
-        contract_say(stream, "the kernel grants a receive buffer of %d B only", buffer / 2);
     }
     return opened;
 }

@@ -1,10 +1,13 @@
 //! Jobs of any number and mixture of curves, cut to what the lanes take at once.
 
+use zeroize::Zeroize as _;
+
 use crate::bignum;
 use crate::curve::{BrainpoolP256Order, Curve, Modulus, NistP256Order};
 use crate::fallback;
 use crate::job::{CompressedPoint, Signature, Signing, Verification};
 use crate::lanes::{JOBS_MAX, LANES, Lanes};
+use crate::modular::scalar;
 use crate::mulx::{self, Mulx};
 use crate::nonce::nonce;
 
@@ -229,6 +232,26 @@ pub fn sign_batch(jobs: &[Signing<'_>], signatures: &mut [Option<Signature>]) ->
     engine().sign_batch(jobs, signatures)
 }
 
+/// Signs on P-256 as [`sign_batch`] does, where another library multiplies the generator: `multiply` is given the nonce, from 1 to the
+/// order less one, and gives x of its multiple. What it does not give, or what is on another curve, the scalar code signs.
+pub fn sign_with_multiple(
+    job: &Signing<'_>,
+    multiply: impl FnOnce(&[u8; 32]) -> Option<[u8; 32]>,
+) -> Option<Signature> {
+    if job.curve != Curve::NistP256 {
+        return fallback::sign(job);
+    }
+    let mut signature = [None];
+    sign(job.curve, &[*job], &mut signature, |nonces, signatures| {
+        let Some(x) = multiply(&nonces[0]) else { return };
+        let mut inverse = scalar::to_montgomery(&bignum::from_be_bytes(&nonces[0]));
+        inverse = scalar::invert(&inverse);
+        signatures[0] = scalar::signature(&bignum::from_be_bytes(&x), &inverse, job);
+        inverse.zeroize();
+    });
+    signature[0]
+}
+
 /// Collects jobs of a curve until `MAX` are there or none is left, without allocating; so many `lanes` compute together.
 pub(crate) fn cut<const MAX: usize, J: OnCurve, R: Copy + Default>(
     lanes: usize,
@@ -295,7 +318,7 @@ fn sign(
         }
     }
     run(&nonces[..jobs.len()], signatures);
-    zeroize::Zeroize::zeroize(nonces[..jobs.len()].as_flattened_mut());
+    nonces[..jobs.len()].as_flattened_mut().zeroize();
     for (job, signature) in jobs.iter().zip(signatures) {
         if !bignum::is_scalar(&bignum::from_be_bytes(job.secret), order) {
             *signature = None;

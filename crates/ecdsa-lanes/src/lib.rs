@@ -6,7 +6,8 @@
 //! signing neither branches on a key or a nonce nor addresses memory by one.
 //!
 //! [`verify_batch`] takes [`Verification`]s and fills in verdicts, [`decompress_batch`] recovers y of
-//! [`CompressedPoint`]s, and [`sign_batch`] makes [`Signature`]s. [`verify_batch_with_pauses`] can be interrupted.
+//! [`CompressedPoint`]s, and [`sign_batch`] makes [`Signature`]s; [`sign_with_multiple`] makes one where
+//! another library multiplies the generator. [`verify_batch_with_pauses`] can be interrupted.
 //! [`engine`] tells which code runs; [`engine_alone`] which is best for one job; [`MASK_VARIABLE`] in the environment leaves the lanes out.
 //!
 //! ```
@@ -54,6 +55,8 @@ mod lanes;
 mod lanes;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "there is nothing to mask"))]
 mod mask;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "some of it is for the words"))]
+mod modular;
 #[cfg(target_arch = "x86_64")]
 mod mulx;
 #[cfg(not(target_arch = "x86_64"))]
@@ -65,7 +68,8 @@ mod nonce;
 mod signer;
 
 pub use batch::{
-    Engine, Usage, decompress_batch, engine, engine_alone, prepare, sign_batch, verify_batch, verify_batch_with_pauses,
+    Engine, Usage, decompress_batch, engine, engine_alone, prepare, sign_batch, sign_with_multiple, verify_batch,
+    verify_batch_with_pauses,
 };
 pub use curve::Curve;
 pub use job::{CompressedPoint, Signature, Signing, Verification};

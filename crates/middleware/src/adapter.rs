@@ -23,6 +23,8 @@ pub struct Adapter {
     pub title: String,
     /// A command that prints the installed version, and fails where it is not installed. It is run in the folder.
     pub version: Vec<String>,
+    /// What an installed version begins with that its README and figures are of, if it says so.
+    pub tried: Option<String>,
     /// Debian's packages that build it and run it.
     pub packages: Vec<String>,
     /// What else it needs, and where that is to be had.
@@ -98,6 +100,7 @@ impl Configuration {
 struct Description {
     title: String,
     version: Vec<String>,
+    tried: Option<String>,
     packages: Vec<String>,
     needs: Option<String>,
     #[serde(default)]
@@ -154,7 +157,7 @@ fn read(folder: &Path) -> Result<Adapter, MiddlewareError> {
         return Err(wrong(format!("it has {len} bytes, and at most {DESCRIPTION_LEN_MAX} are read")));
     }
     let text = std::fs::read_to_string(&file).map_err(|error| wrong(error.to_string()))?;
-    let Description { title, version, packages, needs, limits, sources, configurations } =
+    let Description { title, version, tried, packages, needs, limits, sources, configurations } =
         toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
     if version.is_empty() {
         return Err(wrong("`version` has no words: write a command that prints the installed version".into()));
@@ -182,7 +185,7 @@ fn read(folder: &Path) -> Result<Adapter, MiddlewareError> {
         }
     }
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(Adapter { name, folder: folder.into(), title, version, packages, needs, limits, sources, configurations })
+    Ok(Adapter { name, folder: folder.into(), title, version, tried, packages, needs, limits, sources, configurations })
 }
 
 #[cfg(test)]

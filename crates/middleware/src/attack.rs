@@ -35,6 +35,9 @@ pub struct Attack {
     /// It is there only where a configuration has keys.
     #[serde(default)]
     pub needs_keys: bool,
+    /// It is made of what TCP is, so that it can be tried only where messages go over that.
+    #[serde(default)]
+    pub tcp: bool,
     /// All packets of the link go through the stranger, which sees them; else it sees what is for it and for all.
     #[serde(default)]
     pub through: bool,
@@ -83,11 +86,22 @@ pub fn attacks(folder: &Path) -> Result<Vec<Attack>, MiddlewareError> {
 impl Attack {
     /// It can be tried on this configuration of an adapter.
     pub fn is_on(&self, adapter: &Adapter, configuration: &Configuration) -> bool {
-        let is_known = self.adapters.is_empty() || self.adapters.contains(&adapter.name);
+        self.why_not(adapter, configuration).is_none()
+    }
+
+    /// Why it cannot.
+    pub fn why_not(&self, adapter: &Adapter, configuration: &Configuration) -> Option<String> {
         let needs_places = self.program.iter().any(|word| word == LISTENS);
-        is_known
-            && (!self.needs_keys || configuration.keys.is_some())
-            && (!needs_places || !configuration.listens.is_empty())
+        if !self.adapters.is_empty() && !self.adapters.contains(&adapter.name) {
+            return Some(format!("it is an attack on {}", self.adapters.join(", ")));
+        }
+        if self.needs_keys && configuration.keys.is_none() {
+            return Some("nobody has keys here, so nobody is an insider".into());
+        }
+        if self.tcp && !configuration.listens.iter().any(|place| place.starts_with("tcp ")) {
+            return Some("its messages do not go over TCP".into());
+        }
+        (needs_places && configuration.listens.is_empty()).then(|| "it does not say where its programs listen".into())
     }
 }
 

@@ -11,8 +11,8 @@ use chronoseal_scenario::{NoFiles, Scenario};
 use serde::{Deserialize, Serialize};
 
 use crate::Pair;
+use crate::attacked::read_by;
 use crate::pair::STRANGER;
-use crate::table::read_by;
 
 /// Of the messages of a run, the first share that is left out, as in the published work `[%]`.
 pub const WARM_UP_PERCENT: usize = 10;
@@ -72,6 +72,9 @@ pub struct Measured {
     pub stalled: u64,
     /// What to know of the run.
     pub warnings: Vec<String>,
+    /// Limits of the host that its programs met, each with the node and the setting that mends it.
+    #[serde(default)]
+    pub limits: Vec<String>,
 }
 
 /// What a program took, with all that it started, from its start to its end.
@@ -144,6 +147,7 @@ impl Measured {
             programs: taken(run),
             serialization_ns: serialization(&run.meta.programs),
             warnings: run.meta.warnings.clone(),
+            limits: limits(run),
             ..Self::default()
         };
         let end = SimTime::ZERO + duration;
@@ -201,6 +205,11 @@ impl Measured {
             }
             all.stalled += run.stalled;
             all.trouble = all.trouble.or_else(|| run.trouble.clone());
+            for limit in &run.limits {
+                if !all.limits.contains(limit) {
+                    all.limits.push(limit.clone());
+                }
+            }
         }
         Some(all.with_spread())
     }
@@ -268,9 +277,28 @@ fn serialization(programs: &[ProgramMeta]) -> Option<u64> {
     (ends.len() == 2).then(|| ends.iter().sum())
 }
 
+/// What programs print of limits of the host: `STREAM: limit: WHAT`.
+fn limits(run: &Run) -> Vec<String> {
+    let own = run.meta.programs.iter().filter(|program| !is_attacker(run, program));
+    own.flat_map(|program| {
+        let node = run.meta.node_name(program.node);
+        program.printed.lines().filter_map(limit_of).map(move |limit| format!("{node}: {limit}"))
+    })
+    .collect()
+}
+
+fn limit_of(line: &str) -> Option<&str> {
+    line.split_once(": limit: ").map(|(_, limit)| limit)
+}
+
+/// How an adapter ends that found nobody to send to.
+const NOBODY: &str = "exit status 75";
+
 /// What went wrong beside the messages.
 fn trouble(run: &Run) -> Option<String> {
-    let failed = run.meta.programs.iter().find(|program| !program.is_well && !is_attacker(run, program));
+    let mut all = run.meta.programs.iter().filter(|program| !program.is_well && !is_attacker(run, program));
+    // Who found nobody to send to is seldom the one that knows why.
+    let failed = all.clone().find(|program| program.how != NOBODY).or_else(|| all.next());
     let of_program = |program: &ProgramMeta| {
         let node = run.meta.node_name(program.node);
         let last = last_line(program).unwrap_or_else(|| "it printed nothing".into());
@@ -332,6 +360,15 @@ mod tests {
         assert_eq!(half.processor_per_message_ns(), None);
         assert_eq!(Measured::pooled(&[&known, &half]).unwrap().programs[0].processor_ns, Some(120));
         assert_eq!(Measured::default().processor_per_message_ns(), None);
+    }
+
+    #[test]
+    fn limits_of_the_host_are_told_from_what_else_a_program_prints() {
+        let printed = "cloud: matched by 1 at 0.1 s\ncloud: limit: 7 datagrams found no room\nlimits: none";
+        assert_eq!(printed.lines().filter_map(limit_of).collect::<Vec<_>>(), ["7 datagrams found no room"]);
+        let run = |limit: &str| Measured { limits: vec![limit.into()], ..Measured::default() };
+        let both = Measured::pooled(&[&run("one"), &run("one"), &run("other")]).unwrap();
+        assert_eq!(both.limits, ["one", "other"]);
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl Cache {
         let mut hash = Xxh3::new();
         let sources: Vec<PathBuf> = adapter.sources.iter().map(|source| adapter.folder.join(source)).collect();
         for folder in std::iter::once(&adapter.folder).chain(&common).chain(&sources) {
-            digest(folder, &mut hash).map_err(|error| wrong(format!("{}: {error}", folder.display())))?;
+            digest(folder, folder, &mut hash).map_err(|error| wrong(format!("{}: {error}", folder.display())))?;
         }
         let stamp = format!("{:032x}\n", hash.digest128());
         if std::fs::read_to_string(place.join(STAMP)).is_ok_and(|known| known == stamp) {
@@ -93,8 +93,8 @@ impl Cache {
 /// What Cargo builds within an adapter's folder, for who works on it: no source.
 const NO_SOURCE: &str = "target";
 
-/// Every file of a folder, by name.
-fn digest(folder: &Path, hash: &mut Xxh3) -> std::io::Result<()> {
+/// Every file of a folder, by its name within `root`: the same sources are the same wherever they are, and from wherever they are named.
+fn digest(root: &Path, folder: &Path, hash: &mut Xxh3) -> std::io::Result<()> {
     let mut entries: Vec<PathBuf> = match folder.read_dir() {
         Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -104,11 +104,11 @@ fn digest(folder: &Path, hash: &mut Xxh3) -> std::io::Result<()> {
     for path in entries {
         if path.is_dir() {
             if !path.ends_with(NO_SOURCE) {
-                digest(&path, hash)?;
+                digest(root, &path, hash)?;
             }
             continue;
         }
-        hash.update(path.as_os_str().as_encoded_bytes());
+        hash.update(path.strip_prefix(root).unwrap_or(&path).as_os_str().as_encoded_bytes());
         hash.update(&std::fs::read(&path)?);
     }
     Ok(())
@@ -122,6 +122,18 @@ impl Adapter {
         let text = String::from_utf8_lossy(&output.stdout);
         let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned();
         output.status.success().then_some(line)
+    }
+
+    /// That another version is installed than the one that it was tried with, as a sentence.
+    pub fn other_version(&self) -> Option<String> {
+        let (tried, installed) = self.tried.as_ref().zip(self.version())?;
+        (!installed.starts_with(tried)).then(|| {
+            format!(
+                "{}: version {installed} is installed, and what its adapter says of figures and attacks is of {tried}: hold runs against those of one version only, \
+                 and run adapters/middleware/conformance.py {} before you trust them",
+                self.title, self.name
+            )
+        })
     }
 
     /// The command that installs it on Debian, and what no package of Debian has.
@@ -238,6 +250,7 @@ pub(crate) mod tests {
             folder: folder.into(),
             title: "Own".into(),
             version: vec!["echo".into(), "1.2".into()],
+            tried: None,
             packages: vec!["one".into(), "two".into()],
             needs: None,
             limits: Vec::new(),
@@ -255,6 +268,8 @@ pub(crate) mod tests {
         let when = || std::fs::read_to_string(cache.built(&own).unwrap().join("when")).unwrap();
         let first = when();
         assert_eq!(when(), first);
+        let elsewhere = Adapter { folder: sources.path().join("."), ..own.clone() };
+        assert_eq!(std::fs::read_to_string(cache.built(&elsewhere).unwrap().join("when")).unwrap(), first);
         std::fs::write(sources.path().join("adapter.c"), "int x;").unwrap();
         assert_ne!(when(), first);
     }
@@ -305,6 +320,13 @@ pub(crate) mod tests {
         let sources = tempfile::tempdir().unwrap();
         let mut own = adapter(sources.path(), "", "");
         assert_eq!(own.version().as_deref(), Some("1.2"));
+        own.tried = Some("1.2".into());
+        assert_eq!(own.other_version(), None);
+        own.tried = Some("1.1".into());
+        assert!(
+            own.other_version()
+                .is_some_and(|text| text.contains("version 1.2 is installed") && text.contains("of 1.1"))
+        );
         own.version = vec!["false".into()];
         assert_eq!(own.version(), None);
         own.version = vec!["no-such-program".into()];

@@ -8,6 +8,7 @@
 
 mod adapter;
 mod attack;
+mod attacked;
 mod audit;
 mod cell;
 mod cost;
@@ -25,6 +26,7 @@ mod table;
 
 pub use self::adapter::{Adapter, Configuration, Wire, adapters};
 pub use self::attack::{Attack, LATE_UNDER_ATTACK, attacks};
+pub use self::attacked::{Trial, attack_matrix, attacked, harmed};
 pub use self::audit::{Audit, Finding, audit};
 pub use self::cell::{AskError, Measured, Taken, WARM_UP_PERCENT};
 pub use self::cost::{REPETITIONS_MIN, Repetitions, costs, plain_of};
@@ -38,4 +40,4 @@ pub use self::pair::{Data, NETWORKS, Network, Packets, Pair};
 pub use self::profile::Profile;
 pub use self::recording::Recording;
 pub use self::shares::shares;
-pub use self::table::{Answer, Row, Trial, attacked, document, harmed, loss_cell, range_row, rates, taken};
+pub use self::table::{Answer, Row, document, loss_cell, range_row, rates, taken};

@@ -305,6 +305,7 @@ mod tests {
             adapters: Vec::new(),
             keys: "insider".into(),
             needs_keys: true,
+            tcp: false,
             through: true,
             program: ["{attacks}/forge", "{stream}", "{length}", "{own_keys}", "{listens}", "{program}"]
                 .map(Into::into)

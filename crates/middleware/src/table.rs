@@ -8,9 +8,7 @@ use chronoseal_results::Distribution;
 use chronoseal_runner::versions;
 
 use crate::pair::NODES;
-use crate::{
-    Attack, Configuration, Data, LATE_UNDER_ATTACK, Measured, Network, Packets, Taken, WARM_UP_PERCENT, Wire, beside,
-};
+use crate::{Configuration, Data, Measured, Network, Packets, Taken, WARM_UP_PERCENT, Wire, beside};
 
 /// What there is of one configuration.
 #[derive(Clone, Debug)]
@@ -43,6 +41,8 @@ pub struct Row<'a> {
     pub configuration: &'a Configuration,
     /// What came of it.
     pub answer: Answer,
+    /// The same over localhost, if that was measured beside it.
+    pub host: Option<Measured>,
 }
 
 impl Row<'_> {
@@ -92,7 +92,8 @@ pub fn document(
         Answer::Measured(measured) => (row.configuration, Ok(&**measured)),
         Answer::Not(why) => (row.configuration, Err(why.as_str())),
     });
-    let against = answers.clone().map(|(configuration, answer)| (configuration, answer, None));
+    let hosts = ranked.iter().map(|row| row.host.as_ref());
+    let against = answers.clone().zip(hosts).map(|((configuration, answer), host)| (configuration, answer, host));
     let mut sections = vec![measured];
     sections.extend(
         beside(data, network, packets, against)
@@ -266,6 +267,7 @@ pub fn loss_cell(measured: &Measured) -> Cell {
     };
     let cell = Cell::number(loss, 2).from(Evidence::Measured);
     match (loss > 0.0, measured.silent) {
+        (true, _) if !measured.limits.is_empty() => cell.marked(Mark::Bad).titled(measured.limits.join("; ")),
         (true, _) => cell.marked(Mark::Bad),
         (false, 0) => cell,
         (false, silent) => {
@@ -328,92 +330,6 @@ fn ranges(ranked: &[&Row<'_>], data: &Data) -> Ranges {
     }
 }
 
-/// An attack on a configuration, and what came of it.
-#[derive(Clone, Debug)]
-pub struct Trial<'a> {
-    /// Which attack.
-    pub attack: &'a Attack,
-    /// On which configuration.
-    pub configuration: &'a Configuration,
-    /// The pair under attack.
-    pub answer: Answer,
-}
-
-/// What a stranger reads of messages, if its program says that it does: `N messages read`.
-pub(crate) fn read_by(attacker: &str) -> Option<u64> {
-    let words: Vec<&str> = attacker.split([' ', ',']).collect();
-    let place = words.windows(2).position(|pair| pair == ["messages", "read"])?;
-    words.get(place.checked_sub(1)?)?.parse().ok()
-}
-
-/// How many attacks were tried, and how many of them did harm. One whose program left no word was not tried, as far as anybody knows.
-pub fn harmed(trials: &[Trial<'_>]) -> (usize, usize) {
-    let tried = trials.iter().filter_map(|trial| match &trial.answer {
-        Answer::Measured(measured) => Some(measured).filter(|one| one.attacker.is_some() || one.harm() > 0),
-        Answer::Not(_) => None,
-    });
-    tried.fold((0, 0), |(tried, harmed), one| (tried + 1, harmed + usize::from(one.harm() > 0)))
-}
-
-/// The table of attacks, by configuration. What came of a message under attack is not told apart from what would have come of it anyway:
-/// on a link that loses nothing, all of it is the attack's.
-pub fn attacked(trials: &[Trial<'_>]) -> Table {
-    let mut table = Table::new("What attacks come to, by configuration")
-        .words("configuration")
-        .words("security")
-        .words("attack")
-        .words("threat")
-        .numbers("forged, accepted", "")
-        .numbers("taken twice", "")
-        .numbers("read by the stranger", "")
-        .numbers("genuine lost", "")
-        .numbers("genuine late", "")
-        .numbers("genuine due", "")
-        .words("the stranger's own words")
-        .footnote(
-            format!("Forged: messages that the subscriber took for genuine and its publisher had not sent. Taken twice: came once more. Genuine lost: were not sent, \
-             or had not come when a later one did or a second was over, in a run on a link that loses and delays nothing. Genuine late: came, and more than \
-             {LATE_UNDER_ATTACK} after they were due."),
-        );
-    for trial in trials {
-        let mut row = vec![
-            trial.configuration.cell(),
-            Cell::text(&trial.configuration.security),
-            Cell::text(&trial.attack.name).titled(&trial.attack.title),
-            Cell::text(&trial.attack.threat),
-        ];
-        match &trial.answer {
-            Answer::Not(why) => row.extend((0..7).map(|_| Cell::na(why.as_str()))),
-            Answer::Measured(measured) => {
-                let Some(said) = measured.attacker.as_deref().or((measured.harm() > 0).then_some("it left no word"))
-                else {
-                    row.extend((0..7).map(|_| {
-                        Cell::na("the attack's program left no word: nobody knows whether it got as far as to attack")
-                    }));
-                    table.push(row);
-                    continue;
-                };
-                let count = |value: u64| {
-                    let mark = if value > 0 { Mark::Bad } else { Mark::Good };
-                    Cell::count(value).from(Evidence::Measured).marked(mark)
-                };
-                row.push(count(measured.forged));
-                row.push(count(measured.repeated));
-                row.push(read_by(said).map_or_else(|| Cell::na("the attack reads nothing, or does not say"), count));
-                row.push(match &measured.trouble {
-                    Some(trouble) => count(measured.gone()).marked(Mark::Bad).titled(trouble),
-                    None => count(measured.gone()),
-                });
-                row.push(count(measured.came_late));
-                row.push(Cell::count(measured.due).from(Evidence::Measured));
-                row.push(Cell::text(said));
-            }
-        }
-        table.push(row);
-    }
-    table
-}
-
 fn notes(ranked: &[&Row<'_>], data: &Data, network: Network) -> Vec<String> {
     let mut notes = vec![format!(
         "Publisher and subscriber are processes in network namespaces of their own, on this host, and {} is emulated between them by the \
@@ -431,7 +347,7 @@ fn notes(ranked: &[&Row<'_>], data: &Data, network: Network) -> Vec<String> {
     }
     for row in ranked {
         let Some(measured) = row.measured() else { continue };
-        for warning in &measured.warnings {
+        for warning in measured.warnings.iter().chain(&measured.limits) {
             let text = format!("{}: {warning}", row.configuration.name);
             if !notes.contains(&text) {
                 notes.push(text);
@@ -475,6 +391,10 @@ mod tests {
         }))
     }
 
+    const fn row(configuration: &Configuration, answer: Answer) -> Row<'_> {
+        Row { configuration, answer, host: None }
+    }
+
     #[test]
     fn who_keeps_the_deadline_comes_first_and_silence_last() {
         let names = ["slow", "missing", "late", "fast", "lossy", "silent"].map(configuration);
@@ -488,7 +408,7 @@ mod tests {
             Answer::Measured(Box::new(silent)),
         ];
         let rows: Vec<Row<'_>> =
-            names.iter().zip(answers).map(|(configuration, answer)| Row { configuration, answer }).collect();
+            names.iter().zip(answers).map(|(configuration, answer)| row(configuration, answer)).collect();
         let data = Data { deadline: Some(Duration::from_ms(1)), ..Data::published()[0].clone() };
         let document = document(&rows, &data, (NETWORKS[1], Packets::Real), None);
         let Block::Table(table) = &document.sections[0].blocks[0] else { panic!("the table comes first") };
@@ -503,10 +423,7 @@ mod tests {
     #[test]
     fn what_is_not_on_the_wire_is_marked_and_never_the_fastest() {
         let (wired, shared) = (configuration("wired"), Configuration { wire: Wire::No, ..configuration("shared") });
-        let rows = [
-            Row { configuration: &shared, answer: measured(2_000, 0, 0, 9) },
-            Row { configuration: &wired, answer: measured(2_000, 0, 0, 900) },
-        ];
+        let rows = [row(&shared, measured(2_000, 0, 0, 9)), row(&wired, measured(2_000, 0, 0, 900))];
         let data = Data { deadline: Some(Duration::from_ms(1)), ..Data::published()[0].clone() };
         let document = document(&rows, &data, (NETWORKS[0], Packets::Real), None);
         let blocks = &document.sections[0].blocks;
@@ -520,17 +437,9 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stranger_read_is_counted_from_its_words() {
-        assert_eq!(read_by("listen: 12 messages read, exit status 0"), Some(12));
-        assert_eq!(read_by("120 messages read, of type sensor_msgs/LaserScan"), Some(120));
-        assert_eq!(read_by("forge: 3 messages sent, exit status 0"), None);
-        assert_eq!(read_by("messages read"), None);
-    }
-
-    #[test]
     fn an_overload_is_said_before_anything_else() {
         let own = configuration("own");
-        let rows = [Row { configuration: &own, answer: Answer::Not("it was stopped".into()) }];
+        let rows = [row(&own, Answer::Not("it was stopped".into()))];
         let [_, image, _] = Data::published();
         let document = document(&rows, &image, (NETWORKS[2], Packets::Real), None);
         assert_eq!(document.verdict.word, Word::NotChecked);

@@ -236,8 +236,10 @@ pub struct AttackSummary {
     pub stopped_by_freshness: u64,
     /// Copies stopped by a full queue.
     pub stopped_by_capacity: u64,
-    /// Copies neither stopped nor accepted when the run ended.
-    pub unaccounted: u64,
+    /// Copies neither stopped nor accepted when the run ended: on their way, waiting for a processor, or of a message of which the rest
+    /// had not come.
+    #[serde(alias = "unaccounted")]
+    pub in_flight: u64,
     /// Copies a receiver took for real; of a grandmaster that is none the clocks that followed it.
     pub accepted: u64,
 }

@@ -542,7 +542,11 @@ impl<W: Follow> Observer for Recorder<'_, '_, W> {
         let described = self.describer(frame.label.segment).stream_of(frame.bytes);
         if let Some(parts) = frame.label.serial.and_then(|serial| self.parts_on_way(serial)) {
             self.open.on_way.extend(parts);
-        } else if described != StreamId::NONE && frame.label.attack.is_none() && self.part(&frame).is_first() {
+        } else if described == StreamId::NONE || !self.part(&frame).is_first() {
+            // Its message is told of by its first frame.
+        } else if frame.label.attack.is_some() {
+            self.attack_on_way(frame, described);
+        } else {
             let sent_at = frame.label.sent_at;
             let described = self.described(&frame, sent_at);
             let (stream, sequence) = (described.stream, described.sequence);

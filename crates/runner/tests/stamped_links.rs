@@ -67,7 +67,7 @@ fn stream<'r>(run: &'r Run, name: &str) -> &'r StreamSummary {
 /// The only attack, all of whose frames are in one column.
 fn attack(run: &Run) -> &AttackSummary {
     let [attack] = &run.summary.attacks[..] else { panic!("{:?}", run.summary.attacks) };
-    let told = attack.stopped() + attack.unaccounted + attack.accepted;
+    let told = attack.stopped() + attack.in_flight + attack.accepted;
     assert!((told..told + 100).contains(&attack.attempts), "what was sent last is still on its way: {attack:?}");
     attack
 }
@@ -137,7 +137,7 @@ fn what_a_node_babbles_leaves_before_its_stamps() {
     // At the rate of its link it leaves no room for its own frames, and its messages wait.
     let run = attacked(STAR, "kind = \"babble\"\nstream = \"radar\"\nat = { link = \"a\" }\nstart = \"6700ms\"");
     let summary = attack(&run);
-    assert!(summary.attempts > 20_000 && summary.unaccounted < 100, "{summary:?}");
+    assert!(summary.attempts > 20_000 && summary.in_flight < 100, "{summary:?}");
     assert!(stream(&run, "radar").failed() > 100, "{:?}", stream(&run, "radar"));
     assert!(difference(&run) < 500, "what is stamped late is stamped right: {} ns", difference(&run));
 }

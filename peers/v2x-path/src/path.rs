@@ -44,7 +44,7 @@ fn one_by_one(curve: Curve) -> &'static str {
 
 /// Signatures alone, named by what signs.
 pub fn signing() -> &'static str {
-    by_engine(["lanes", "64-bit words", "scalar engine (p256)"])
+    by_engine(["lanes", "64-bit words", "without AWS-LC (p256)"])
 }
 
 fn by_engine([lanes, words, scalar]: [&'static str; 3]) -> &'static str {

@@ -26,7 +26,7 @@ const PORT: u16 = 6_000;
 /// Longer ones are no messages of ours `[byte]`.
 const MESSAGE_MAX: u32 = 64 << 20;
 
-/// What sockets of both ends may hold `[byte]`.
+/// What waits in the socket of a sender `[byte]`.
 const BUFFER: usize = 4 << 20;
 
 fn main() {

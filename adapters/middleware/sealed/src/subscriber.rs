@@ -8,9 +8,8 @@ use chronoseal_contract::{Stream, Subscriber, is_stopped, now_ns};
 use chronoseal_frameauth::Opener;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout};
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrIn, getsockopt, recvmsg, sendto, setsockopt, sockopt};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, sendto, setsockopt, sockopt};
 
-use crate::BUFFER;
 use crate::assembly::Assembly;
 use crate::datagram::Front;
 use crate::session::{HELLO_LEN, Hello, Secrets, draw, is_hello};
@@ -42,14 +41,8 @@ struct Session {
 impl Receiver {
     pub(crate) fn open(own: SocketAddrV4, stream: &Stream, secrets: &Secrets) -> io::Result<Self> {
         let socket = UdpSocket::bind(own)?;
-        setsockopt(&socket, sockopt::RcvBuf, &BUFFER)?;
         // A kernel without it gives datagrams one by one.
         let _ = setsockopt(&socket, sockopt::UdpGroSegment, &true);
-        // The kernel grants twice what it was asked for, for its own accounts.
-        let granted = getsockopt(&socket, sockopt::RcvBuf)? / 2;
-        if granted < BUFFER {
-            stream.say(format_args!("the kernel grants a receive buffer of {granted} B only"));
-        }
         let sessions = Sessions { secrets: secrets.clone(), current: None, greeted: Vec::new() };
         Ok(Self { socket, sessions })
     }

@@ -10,7 +10,7 @@ use chronoseal_core::{Bytes, Duration};
 use chronoseal_media::link::Shaper;
 use chronoseal_middleware::{
     Adapter, Answer, Cache, Configuration, Data, Host, NETWORKS, Network, Packets, Question, Recording, Repetitions,
-    Row, Trial, adapters, attacked, attacks, audit, costs, document, harmed, plain_of, shares,
+    Row, Trial, adapters, attack_matrix, attacked, attacks, audit, costs, document, harmed, plain_of, shares,
 };
 use chronoseal_report::{Block, Cell, Document, Section, Table, Verdict, Word, csv, html, json, run_report};
 use chronoseal_results::disk::Filling;
@@ -150,6 +150,9 @@ struct Run {
     /// The longest packet: 1500 B, or 64 kB as a host alone with itself has them
     #[arg(long, value_enum, default_value = "real")]
     packets: PacketsName,
+    /// Run each over localhost too, and subtract what it takes there where it is held beside the network alone
+    #[arg(long)]
+    minus_localhost: bool,
     /// For how long each runs, finding each other included
     #[arg(long, default_value = "8s")]
     duration: Duration,
@@ -222,9 +225,10 @@ fn list(options: &List, printer: &Printer) -> Result<Status, Trouble> {
     let all = adapters(&options.adapters)?;
     let mut table =
         Table::new("Configurations").words("configuration").words("what").words("security").words("installed");
-    let mut missing = Vec::new();
+    let (mut missing, mut others) = (Vec::new(), Vec::new());
     for adapter in &all {
         let version = adapter.version();
+        others.extend(adapter.other_version());
         if version.is_none() {
             missing.push(format!("{}: {}", adapter.title, adapter.install_command()));
         }
@@ -241,7 +245,7 @@ fn list(options: &List, printer: &Printer) -> Result<Status, Trouble> {
     let document = Document {
         title: "Robot middleware".into(),
         subtitle: String::new(),
-        verdict: Verdict { word, text, points: missing },
+        verdict: Verdict { word, text, points: missing.into_iter().chain(others).collect() },
         sections: vec![Section::new("Configurations").with(Block::Table(table))],
         environment: Vec::new(),
     };
@@ -299,6 +303,7 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
     let mut host = Host::new(cache, bodies);
     let mut repetitions = Repetitions::default();
     let mut answers: Vec<Vec<Answer>> = vec![Vec::new(); chosen.len()];
+    let mut hosts = answers.clone();
     for round in 0..rounds {
         let seed = options.seed + round as u64;
         let question = Question { data: &data, network, packets, duration, seed, attack: None };
@@ -323,12 +328,22 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
                 repetitions.add(&configuration.name, round, measured);
             }
             answers[place].push(answer);
+            if options.minus_localhost {
+                let question = Question { network: NETWORKS[0], ..question };
+                hosts[place].push(host.answer(adapter, configuration, question, &live, stop).0);
+            }
         }
     }
     let rows: Vec<Row<'_>> = chosen
         .iter()
-        .zip(&answers)
-        .map(|((_, configuration), answers)| Row { configuration, answer: Answer::pooled(answers) })
+        .zip(answers.iter().zip(&hosts))
+        .map(|((_, configuration), (answers, hosts))| {
+            let host = match Answer::pooled(hosts) {
+                Answer::Measured(measured) => Some(*measured),
+                Answer::Not(_) => None,
+            };
+            Row { configuration, answer: Answer::pooled(answers), host }
+        })
         .collect();
     let is_chosen = |one: &Configuration| chosen.iter().any(|(_, chosen)| chosen.name == one.name);
     let pairs =
@@ -342,6 +357,7 @@ fn compare(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
         let place = document.sections.len().saturating_sub(1);
         document.sections.insert(place, Section::new("What latency is made of").with(Block::Table(shares)));
     }
+    document.verdict.points.extend(other_versions(&chosen));
     document.verdict.points.splice(0..0, recording.into_iter().flat_map(|recording| recording.notes));
     keep(&folder, filling, &document, options.format, printer)
 }
@@ -394,7 +410,9 @@ fn attack(options: &AttackOptions, printer: &Printer) -> Result<Status, Trouble>
         trials.push(Trial { attack, configuration, answer });
     }
     bar.finish_and_clear();
-    let document = attack_document(&trials);
+    let matrix = attack_matrix(chosen.iter().copied(), &known, &trials);
+    let mut document = attack_document(&trials, matrix);
+    document.verdict.points.extend(other_versions(&chosen));
     keep(&folder, filling, &document, options.format, printer)
 }
 
@@ -415,7 +433,7 @@ fn keep(
     Ok(document.verdict.word.status())
 }
 
-fn attack_document(trials: &[Trial<'_>]) -> Document {
+fn attack_document(trials: &[Trial<'_>], matrix: Table) -> Document {
     let all = trials.len();
     let (word, text) = match harmed(trials) {
         (0, _) => (Word::NotChecked, "No attack was tried.".to_owned()),
@@ -441,7 +459,7 @@ fn attack_document(trials: &[Trial<'_>]) -> Document {
         title: "Robot middleware under attack".into(),
         subtitle: "A stranger on the same link, with keys of another authority where there are keys; or one through whom all packets go.".into(),
         verdict: Verdict { word, text, points: points.collect() },
-        sections: vec![Section::new("Attacks").with(Block::Table(attacked(trials)))],
+        sections: vec![Section::new("Attacks").with(Block::Table(matrix)).with(Block::Table(attacked(trials)))],
         environment: Vec::new(),
     }
 }
@@ -480,6 +498,13 @@ fn audited(options: &AuditOptions, printer: &Printer) -> Result<Status, Trouble>
     };
     printer.document(&document, options.format);
     Ok(document.verdict.word.status())
+}
+
+/// Of each of these adapters once.
+fn other_versions(chosen: &[(&Adapter, &Configuration)]) -> Vec<String> {
+    let mut adapters: Vec<&Adapter> = chosen.iter().map(|(adapter, _)| *adapter).collect();
+    adapters.dedup_by(|one, other| one.name == other.name);
+    adapters.into_iter().filter_map(Adapter::other_version).collect()
 }
 
 /// The configurations of these names, or all.

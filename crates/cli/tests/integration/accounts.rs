@@ -111,6 +111,19 @@ fn every_frame_that_was_due_has_one_end_at_each_receiver() {
     }
 }
 
+/// What an attacker repeated waits for a processor that never has time for it: under way when the run ends, and nowhere else.
+#[test]
+fn what_an_attacker_sent_and_nobody_comes_to_is_under_way() {
+    let bench = Bench::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/accounts/attack-nobody-comes-to.toml");
+    bench.write("a.toml", std::fs::read_to_string(source).unwrap());
+    let run = bench.say(&["run", "a.toml", "--no-store", "--quiet", "--format", "json"]).json();
+    let attack = &run["summary"]["attacks"][0];
+    assert_eq!((count(attack, "attempts"), count(attack, "in_flight")), (2, 2), "{attack}");
+    let stopped = ["format", "schedule", "tag", "freshness", "capacity"].map(|by| count(attack, &format!("stopped_by_{by}")));
+    assert_eq!((stopped, count(attack, "accepted")), ([0; 5], 0), "{attack}");
+}
+
 /// A frame every 10 ms over a gateway that starts anew 95 ms after the start, to a bus on which it takes some time.
 const REBOOTS: &str = r#"schema_version = 2
 name = "reboots"

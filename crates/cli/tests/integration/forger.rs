@@ -38,7 +38,7 @@ fn each_defence_stops_what_it_can_and_no_more() {
         assert_eq!(counted, wanted, "{attack} on {stream} by {attacker}: {name}");
     }
     for row in run["summary"]["attacks"].as_array().unwrap() {
-        let ends: u64 = ["accepted", "unaccounted"]
+        let ends: u64 = ["accepted", "in_flight"]
             .iter()
             .chain(&["stopped_by_format", "stopped_by_schedule", "stopped_by_tag", "stopped_by_freshness"])
             .chain(&["stopped_by_capacity"])

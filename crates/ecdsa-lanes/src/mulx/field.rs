@@ -15,9 +15,9 @@
 
 use core::arch::asm;
 
-use super::inverse::Divisor;
 use crate::bignum::{self, Words};
 use crate::curve::{Modulus, NistP256Field};
+use crate::modular::Divisor;
 
 const P: Words = NistP256Field::WORDS;
 
@@ -27,14 +27,6 @@ const _: () = assert!(P[0] == u64::MAX && P[1] == 0xffff_ffff && P[2] == 0 && P[
 /// A number modulo the prime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Fe(pub(super) Words);
-
-/// The word, of which the compiler knows nothing any more, so that it makes no branch of what a mask was made of.
-#[inline(always)]
-pub(super) fn opaque(mut word: u64) -> u64 {
-    // SAFETY: nothing is done.
-    unsafe { asm!("/* {0} */", inout(reg) word, options(pure, nomem, nostack, preserves_flags)) };
-    word
-}
 
 /// Assembly: to the words `a3 a2 a1 a0` the word at `[x + offset]` times `y` is added; the word above to `a4`.
 macro_rules! add_row {

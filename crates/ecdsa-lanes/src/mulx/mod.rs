@@ -6,9 +6,7 @@
 mod decompress;
 mod digits;
 mod field;
-mod inverse;
 mod point;
-mod scalar;
 mod sign;
 mod table;
 mod verify;

@@ -4,13 +4,14 @@ use std::sync::OnceLock;
 
 use zeroize::Zeroize as _;
 
-use super::field::{Fe, opaque};
+use super::JOBS_MAX;
+use super::field::Fe;
 use super::point::{Affine, Jacobian};
 use super::table::{Multiples, invert_each};
-use super::{JOBS_MAX, scalar};
 use crate::bignum::{self, Words};
 use crate::curve::{Modulus, NistP256Order};
 use crate::job::{Signature, Signing};
+use crate::modular::{opaque, scalar};
 
 /// Bits of a digit of a nonce.
 const WIDTH: usize = 6;
@@ -64,16 +65,7 @@ pub(super) fn sign(jobs: &[Signing<'_>], nonces: &[[u8; 32]], signatures: &mut [
 
     for (at, job) in jobs.iter().enumerate() {
         let x = points[at].x.mul(&z_inverses[at].square()).to_integer();
-        // The prime is above the order by less than the order.
-        let r = scalar::from_integer(&x);
-        let mut secret = scalar::to_montgomery(&bignum::from_be_bytes(job.secret));
-        let mut sum = scalar::mul(&r, &secret);
-        sum = scalar::add(&sum, &scalar::from_integer(&bignum::from_be_bytes(job.digest)));
-        let s = scalar::mul(&sum, &inverses[at]);
-        secret.zeroize();
-        sum.zeroize();
-        let [r, s] = [&r, &s].map(|words| (*words != [0; 4]).then(|| bignum::to_be_bytes(words)));
-        signatures[at] = r.zip(s).map(|(r, s)| Signature { r, s });
+        signatures[at] = scalar::signature(&x, &inverses[at], job);
     }
     inverses[..count].as_flattened_mut().zeroize();
     // The denominators that a sum ran through tell of the nonce's digits.

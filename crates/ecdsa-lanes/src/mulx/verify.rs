@@ -1,14 +1,15 @@
 //! Verification. Everything here is public, and nothing takes constant time.
 
+use super::JOBS_MAX;
 use super::digits::Schedule;
 use super::field::Fe;
 use super::point::{Affine, Jacobian, Scale, normalize, odd_multiples};
 use super::table::{self, GENERATOR_WIDTH, invert_each};
 #[cfg(feature = "signer-tables")]
 use super::table::{KNOWN_WIDTH, KeyTable};
-use super::{JOBS_MAX, scalar};
 use crate::bignum::{self, Words};
 use crate::curve::{Modulus, NistP256Field, NistP256Order};
+use crate::modular::scalar;
 
 /// Bits of a digit of the scalar that multiplies a key without a table.
 const KEY_WIDTH: u32 = 5;

@@ -1,4 +1,4 @@
-use chronoseal_ecdsa_lanes::{Curve, Engine, Signature, Signing};
+use chronoseal_ecdsa_lanes::{Curve, Engine, Signature, Signing, sign_with_multiple};
 
 use crate::samples::{CURVES, Sample, bytes, public, random, secret, verify};
 
@@ -29,6 +29,22 @@ fn lanes_and_scalar_code_make_the_same_signatures_and_they_verify() {
             })
             .collect();
         assert_eq!(verify(chronoseal_ecdsa_lanes::engine(), &samples), vec![true; count]);
+    }
+}
+
+#[test]
+fn another_library_may_multiply_the_generator() {
+    let mut random = random(34);
+    for number in 0..if cfg!(debug_assertions) { 50 } else { 2000 } {
+        let (secret, digest) = (secret(&mut random), bytes(&mut random));
+        let curve = CURVES[usize::from(number % 8 == 0)];
+        let job = Signing { curve, digest: &digest, secret: &secret, entropy: &[] };
+        let expected = sign(Engine::Scalar, &[job])[0];
+        assert!(expected.is_some());
+        let x = |nonce: &[u8; 32]| Some(public(Curve::NistP256, nonce)[0]);
+        assert_eq!(sign_with_multiple(&job, x), expected, "{curve:?}");
+        assert_eq!(sign_with_multiple(&job, |_| None), expected, "{curve:?}");
+        assert_eq!(sign_with_multiple(&Signing { secret: &[0xff; 32], ..job }, x), None);
     }
 }
 

@@ -210,7 +210,7 @@ pub(super) fn attacks(meta: &RunMeta, summary: &RunSummary) -> Table {
         .numbers("by tag", "copies")
         .numbers("by freshness", "copies")
         .numbers("by capacity", "copies")
-        .numbers("unaccounted", "copies");
+        .numbers("under way", "copies");
     for attack in &summary.attacks {
         let protection = match (attack.authenticated, attack.replayable) {
             (true, false) => Cell::text("tag and freshness"),
@@ -229,7 +229,7 @@ pub(super) fn attacks(meta: &RunMeta, summary: &RunSummary) -> Table {
             Cell::count(attack.stopped_by_tag).from(kind),
             Cell::count(attack.stopped_by_freshness).from(kind),
             Cell::count(attack.stopped_by_capacity).from(kind),
-            Cell::count(attack.unaccounted).from(kind),
+            Cell::count(attack.in_flight).from(kind),
         ]);
     }
     table

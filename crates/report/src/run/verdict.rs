@@ -130,9 +130,7 @@ fn on_deadlines(summary: &RunSummary) -> String {
         (None, 0) if !summary.has_deadlines() => "no stream of this run has a deadline to hold".into(),
         (None, 0) => match unjudged(summary) {
             None => "every deadline held".into(),
-            Some(streams) => {
-                format!("not checked, because the run was over before a frame of {streams} could be judged")
-            }
+            Some(because) => format!("not checked, because {because}"),
         },
         (Some(clock), 0) => format!("it cannot be said that deadlines held: {clock}"),
         (clock, failed) => {
@@ -148,10 +146,16 @@ fn on_deadlines(summary: &RunSummary) -> String {
     }
 }
 
-/// The streams of which no frame could be judged, by name.
+/// Why streams could not be judged, by name.
 fn unjudged(summary: &RunSummary) -> Option<String> {
-    let names: Vec<&str> = summary.unjudged().map(|stream| stream.name.as_str()).collect();
-    named(&names)
+    let names = |was_due: bool| {
+        let some = summary.unjudged().filter(|stream| (stream.startup > 0) == was_due);
+        named(&some.map(|stream| stream.name.as_str()).collect::<Vec<_>>())
+    };
+    let early = names(true).map(|some| format!("every frame of {some} was due before clocks and keys were ready for it"));
+    let over = names(false).map(|some| format!("the run was over before a frame of {some} could be judged"));
+    let both: Vec<String> = early.into_iter().chain(over).collect();
+    (!both.is_empty()).then(|| both.join(", and "))
 }
 
 /// The first of some names, and how many there are beside.

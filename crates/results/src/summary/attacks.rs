@@ -38,7 +38,7 @@ impl Attacked {
                 stopped_by_tag: 0,
                 stopped_by_freshness: 0,
                 stopped_by_capacity: 0,
-                unaccounted: 0,
+                in_flight: 0,
                 accepted: 0,
             }
         })
@@ -65,7 +65,7 @@ impl Attacked {
         let summary = self.entry(meta, (attack, row.sender, row.stream));
         *match row.outcome {
             Outcome::Delivered | Outcome::Late => &mut summary.accepted,
-            Outcome::Missing | Outcome::Unaccounted => &mut summary.unaccounted,
+            Outcome::Missing | Outcome::Unaccounted => &mut summary.in_flight,
             Outcome::Discarded(reason) => match reason.stopped_by() {
                 StoppedBy::Format => &mut summary.stopped_by_format,
                 StoppedBy::Schedule => &mut summary.stopped_by_schedule,
@@ -86,7 +86,7 @@ impl Attacked {
         let mut attacks: Vec<_> = self.found.into_values().collect();
         for attack in attacks.iter_mut().filter(|attack| attack.attempts == 0) {
             // A trace without events: every copy is all there is to count.
-            attack.attempts = attack.stopped() + attack.unaccounted + attack.accepted;
+            attack.attempts = attack.stopped() + attack.in_flight + attack.accepted;
         }
         attacks
     }

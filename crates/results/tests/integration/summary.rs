@@ -137,7 +137,7 @@ fn without_events_every_copy_of_an_attack_is_an_attempt() {
     let [ref spoof] = summary.attacks[..] else { panic!("{:?}", summary.attacks) };
     assert_eq!((spoof.stopped_by_format, spoof.stopped_by_schedule, spoof.stopped_by_tag), (2, 3, 5));
     assert_eq!((spoof.stopped_by_freshness, spoof.stopped_by_capacity), (7, 11));
-    assert_eq!((spoof.stopped(), spoof.unaccounted, spoof.accepted), (28, 13, 17));
+    assert_eq!((spoof.stopped(), spoof.in_flight, spoof.accepted), (28, 13, 17));
     assert_eq!((spoof.attempts, summary.attack_attempts()), (58, 58));
 }
 

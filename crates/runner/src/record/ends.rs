@@ -41,10 +41,7 @@ impl<W: Follow> Recorder<'_, '_, W> {
         let Begun { label, bytes, sequence } = begun;
         let frame = FrameContext { bytes, label, departed_at: None, received_at: None };
         let described = self.described(&frame, label.sent_at);
-        let is_relayed = self.open.ways.is_relayed(stream);
-        if is_relayed && label.attack.is_some() {
-            return;
-        }
+        let is_relayed = self.open.ways.is_relayed(stream) && label.attack.is_none();
         if is_relayed && outcome != Outcome::Missing {
             let (sequence, sent_at, serial) = (described.sequence, label.sent_at, label.serial);
             return self.open.take_in_vain(OnSegment { stream, sequence, sent_at, serial }, node);
@@ -60,6 +57,29 @@ impl<W: Follow> Recorder<'_, '_, W> {
             len: bytes.len() as u32,
             sent_at: Some(label.sent_at),
             ..FrameRow::open(stream, sequence, sender, node, described.cycle_start, outcome)
+        });
+    }
+
+    /// An attacker's frame, or the first of a message, that no receiver had come to when the run was over.
+    pub(super) fn attack_on_way(&mut self, frame: FrameContext<'_>, stream: StreamId) {
+        let FrameContext { bytes, label, .. } = frame;
+        let Some(receiver) = self.open.plan().streams.get(stream.index()).and_then(|stream| stream.receivers.first())
+        else {
+            return;
+        };
+        let (receiver, described) = (*receiver, self.described(&frame, label.sent_at));
+        self.open.frame(FrameRow {
+            attack: label.attack,
+            len: bytes.len() as u32,
+            sent_at: Some(label.sent_at),
+            ..FrameRow::open(
+                stream,
+                described.sequence.unwrap_or_default(),
+                label.sender,
+                receiver,
+                described.cycle_start,
+                Outcome::Missing,
+            )
         });
     }
 

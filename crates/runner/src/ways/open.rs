@@ -340,6 +340,11 @@ impl<'p> Open<'p> {
                 self.open.extend(seen.and_then(|at| Some((number(row.stream, at)?, at))));
                 continue;
             }
+            if row.outcome == Outcome::Missing && row.attack.is_some() {
+                // What an attacker put there and nobody has come to is the end of no frame of the sender's.
+                rows.push(row);
+                continue;
+            }
             if row.outcome == Outcome::Missing {
                 let is_held = !is_end && self.ways.over_sure_segments[row.stream.index()].contains(&row.at);
                 if let Some(sent_at) = row.sent_at.filter(|_| is_held) {

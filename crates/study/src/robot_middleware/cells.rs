@@ -186,6 +186,20 @@ impl Cells {
         self.each().filter(|(_, measured)| measured.trouble.is_some() || measured.came == 0).count()
     }
 
+    /// Limits of the host in cells that lost messages, each with its cell.
+    pub(super) fn limits(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for ((configuration, data, network), answers) in &self.0 {
+            let runs = answers.iter().filter_map(|answer| match answer {
+                Answer::Measured(measured) if measured.gone() > 0 => Some(&measured.limits),
+                Answer::Measured(_) | Answer::Not(_) => None,
+            });
+            let said: BTreeSet<&String> = runs.flatten().collect();
+            found.extend(said.into_iter().map(|limit| format!("{configuration}, {data} over {network}: {limit}.")));
+        }
+        found
+    }
+
     pub(super) fn stalled(&self) -> u64 {
         self.each().map(|(_, measured)| measured.stalled).sum()
     }

@@ -9,7 +9,7 @@ mod tables;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use chronoseal_middleware::{Adapter, Cache, Data, Host, Kept, NETWORKS, Trial, adapters, attacked};
+use chronoseal_middleware::{Adapter, Cache, Data, Host, Kept, NETWORKS, Trial, adapters, attack_matrix, attacked};
 use chronoseal_report::{Block, Document, Section, Verdict, Word};
 use chronoseal_runner::versions;
 
@@ -78,8 +78,13 @@ pub fn run(options: &StudyOptions, stop: &AtomicBool, progress: &mut Progress<'_
     sections.push(security);
     let programs = sensors.iter().map(|data| Block::Table(tables::programs(&all, data, &cells)));
     sections.push(programs.fold(Section::new("What programs take"), Section::with));
-    sections
-        .push(Section::new("Attacks").with(Block::Text(attacks::TEXT.into())).with(Block::Table(attacked(&trials))));
+    let matrix = attack_matrix(
+        all.iter().flat_map(|adapter| adapter.configurations.iter().map(move |one| (adapter, one))),
+        &known,
+        &trials,
+    );
+    let attacks = Section::new("Attacks").with(Block::Text(attacks::TEXT.into())).with(Block::Table(matrix));
+    sections.push(attacks.with(Block::Table(attacked(&trials))));
     sections.push(Section::new("Contradictions of the printed tables").with(Block::Notes(contradictions(&printed))));
     sections.push(Section::new("What to know").with(Block::Notes(notes(&all, &cells))));
     sections.push(Section::new("Not there yet").with(Block::Notes(NOT_YET.map(str::to_owned).to_vec())));
@@ -160,8 +165,10 @@ fn notes(all: &[Adapter], cells: &Cells) -> Vec<String> {
         "Networks: localhost as it is; Ethernet 1 Gbit/s with a delay of N(300 us, 360 us); Wi-Fi 54 Mbit/s, N(13 ms, 22 ms), 1 % of the packets lost; negative delays are none.".to_owned(),
     ];
     for adapter in all {
+        notes.extend(adapter.other_version());
         notes.extend(adapter.limits.iter().map(|limit| format!("{}: {limit}", adapter.title)));
     }
+    notes.extend(cells.limits());
     let stalled = cells.stalled();
     if stalled > 0 {
         notes.push(format!(

@@ -129,7 +129,7 @@ fn row(protection: &str, attack: &AttackSummary, evidence: Evidence) -> Vec<Cell
         count(attack.stopped_by_schedule),
         count(attack.stopped_by_tag),
         count(attack.stopped_by_freshness),
-        count(attack.stopped_by_format + attack.stopped_by_capacity + attack.unaccounted),
+        count(attack.stopped_by_format + attack.stopped_by_capacity + attack.in_flight),
         accepted,
     ]
 }

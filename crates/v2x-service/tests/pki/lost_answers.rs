@@ -87,19 +87,32 @@ fn lost_answers_cost_no_quota_over_restarts_either() {
     assert_eq!(count(&pki, "confirmed"), 2);
 }
 
+/// So many as the variable of the environment says, or as many as always.
+fn times(variable: &str, always: usize) -> usize {
+    std::env::var(variable).map_or(always, |text| text.parse().unwrap_or_else(|_| panic!("{variable} is a number")))
+}
+
+/// `LOST_ANSWERS=1000` drops at least so many.
 #[test]
 fn of_tickets_and_answers_dropped_at_random_as_many_are_counted_as_there_are() {
     let pki = Pki::start();
     let car = ended(Car::enrolled_at(&pki));
     let (url, dropped) = relay(&pki, "/aa", |number| number % 7 < 5);
     let aa = Endpoint { certificate: pki.aa(), url: &url };
-    let asked = (0..16).filter(|_| restarted(&car).authorize(aa, pki.ea(), &TicketOptions::default()).is_err()).count();
-    println!("{asked} of 16 without an answer, {} answers dropped", dropped.load(Ordering::Relaxed));
+    let wanted = times("LOST_ANSWERS", 11);
+    let (mut asked, mut unanswered) = (0, 0);
+    while dropped.load(Ordering::Relaxed) < wanted {
+        asked += 1;
+        unanswered += usize::from(restarted(&car).authorize(aa, pki.ea(), &TicketOptions::default()).is_err());
+    }
+    println!("{unanswered} of {asked} without an answer, {} answers dropped", dropped.load(Ordering::Relaxed));
     let direct = format!("{}/aa", pki.server.url());
     let settled = restarted(&car).settle(Endpoint { certificate: pki.aa(), url: &direct }, None).unwrap();
     assert!(settled.len() <= 1, "one was under way");
-    assert!(asked > 2 && dropped.load(Ordering::Relaxed) > 10);
-    assert_eq!(count(&pki, "confirmed"), i64::try_from(restarted(&car).tickets().unwrap().len()).unwrap());
+    assert!(unanswered > 2);
+    let (rows, tickets) = (count(&pki, "confirmed"), restarted(&car).tickets().unwrap().len());
+    println!("{rows} counted, {tickets} tickets");
+    assert_eq!(rows, i64::try_from(tickets).unwrap());
 }
 
 #[test]
@@ -225,12 +238,13 @@ fn asks_until_it_is_killed() {
     }
 }
 
+/// `KILLS=100` kills it so many times.
 #[test]
 fn a_station_that_is_killed_at_any_moment_has_all_tickets_that_were_counted() {
     let pki = Pki::start();
     let car = ended(Car::enrolled_at(&pki));
     let url = format!("{}/aa", pki.server.url());
-    for number in 0..12_u64 {
+    for number in 0..times("KILLS", 12) as u64 {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "pki::lost_answers::asks_until_it_is_killed", "--ignored", "--nocapture"])
             .env("CHRONOSEAL_STATION", car.path())

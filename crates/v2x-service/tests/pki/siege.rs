@@ -152,7 +152,11 @@ fn stations_get_tickets_while_eight_addresses_hold_all_places() {
             })
             .collect();
         waits.sort();
-        println!("{} connections of the others; longest wait {:?}", opened.load(Ordering::Relaxed), waits[39]);
+        let others = opened.load(Ordering::Relaxed);
+        println!(
+            "{others} connections of the others; of 40 waits half {:?} or less, the longest {:?}",
+            waits[19], waits[39]
+        );
         assert!(waits[39] < Duration::from_secs(2), "{waits:?}");
     });
 }

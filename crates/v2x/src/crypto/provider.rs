@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use chronoseal_ecdsa_lanes as lanes;
 
-use super::{Curve, EcdsaSignature, KeyError};
+use super::Curve;
 
 /// Another implementation of the NIST curves, with the same results in less time. [`install_provider`] puts it in the place of
 /// RustCrypto's, for one signature at a time; the brainpool curves are always RustCrypto's, and P-256 is computed in words
@@ -17,11 +17,9 @@ pub trait Provider: Debug + Send + Sync {
     /// A key to verify with, from an uncompressed point of P-256 or P-384 (SEC 1, §2.3.3). `None` if it is no point.
     fn verifying_key(&self, curve: Curve, sec1: &[u8]) -> Option<Arc<dyn DigestVerifier>>;
 
-    /// Signs a digest on P-256 with the nonce of RFC 6979. `scalar` is the private number, 32 bytes, big-endian, in 1..n.
-    ///
-    /// # Errors
-    /// [`KeyError::Device`] if the implementation refuses a number.
-    fn sign_p256(&self, scalar: &[u8], digest: &[u8]) -> Result<EcdsaSignature, KeyError>;
+    /// x of the multiple of P-256's generator by a nonce in 1..n, both big-endian, in a time that does not depend on the nonce.
+    /// `None` if the implementation refuses it: RustCrypto signs then.
+    fn multiply_generator(&self, nonce: &[u8; 32]) -> Option<[u8; 32]>;
 }
 
 /// A public key of a [`Provider`].

@@ -6,7 +6,7 @@ use rand_core::CryptoRng;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::curve::with_curve;
-use super::provider::{has_words, installed};
+use super::provider::{Provider, has_words, installed};
 use super::{AgreementKey, Curve, EcdsaSignature, KeyError, PublicPoint, SharedX, SigningKey};
 
 /// A private key in memory, wiped when dropped. Signs with the nonces of RFC 6979, so a digest has one signature.
@@ -69,14 +69,24 @@ impl SoftwareKey {
     }
 }
 
-/// Signs on P-256 with RFC 6979's nonce; the lengths were checked.
-fn sign_in_words(scalar: &[u8], digest: &[u8]) -> Result<EcdsaSignature, KeyError> {
+/// Signs on P-256 with RFC 6979's nonce, in words where the processor lets it and else with the provider's multiple of the generator; the
+/// lengths were checked. None where there is neither.
+fn sign_p256(scalar: &[u8], digest: &[u8]) -> Option<Result<EcdsaSignature, KeyError>> {
+    let provider = installed();
+    (has_words() || provider.is_some()).then(|| sign_p256_by(provider, scalar, digest))
+}
+
+fn sign_p256_by(provider: Option<&dyn Provider>, scalar: &[u8], digest: &[u8]) -> Result<EcdsaSignature, KeyError> {
     let refused = || KeyError::InvalidScalar(Curve::NistP256);
     let (secret, digest) = (scalar.try_into().map_err(|_| refused())?, digest.try_into().map_err(|_| refused())?);
-    let mut signature = [None];
     let job = Signing { curve: lanes::Curve::NistP256, digest, secret, entropy: &[] };
-    lanes::Engine::Mulx.sign_batch(&[job], &mut signature);
-    let [signature] = signature;
+    let signature = if has_words() {
+        let mut signature = [None];
+        lanes::Engine::Mulx.sign_batch(&[job], &mut signature);
+        signature[0]
+    } else {
+        lanes::sign_with_multiple(&job, |nonce| provider?.multiply_generator(nonce))
+    };
     let octets = signature.map(|both| [both.r, both.s]).ok_or_else(refused)?;
     EcdsaSignature::from_octets(Curve::NistP256, octets.as_flattened())
 }
@@ -98,11 +108,10 @@ impl SigningKey for SoftwareKey {
     fn sign_digest(&mut self, digest: &[u8]) -> Result<EcdsaSignature, KeyError> {
         self.check_digest(digest)?;
         let curve = self.public.curve();
-        if curve == Curve::NistP256 && has_words() {
-            return sign_in_words(self.scalar(), digest);
-        }
-        if let Some(provider) = installed().filter(|_| curve == Curve::NistP256) {
-            return provider.sign_p256(self.scalar(), digest);
+        if curve == Curve::NistP256
+            && let Some(signed) = sign_p256(self.scalar(), digest)
+        {
+            return signed;
         }
         with_curve!(curve, C, D => {
             let scalar = Zeroizing::new(non_zero_scalar::<C>(self.scalar()));

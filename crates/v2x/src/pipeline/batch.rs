@@ -1,7 +1,7 @@
 //! Messages begun together, and emergencies that come before they are done.
 
 use super::checks::Checks;
-use super::signatures::{self, MESSAGES_MAX};
+use super::signatures;
 use super::{Class, Engine, Judged, Message, Moment, Waiting};
 use crate::types::HashedId8;
 use crate::verify::{Begun, ResultCode, Stopwatch};
@@ -9,27 +9,28 @@ use crate::verify::{Begun, ResultCode, Stopwatch};
 /// Messages done with before their signature that one call looks at, at most.
 const SETTLED_MAX: usize = 256;
 
-/// Messages whose signatures are verified together.
-pub(super) struct Batch<'a, M> {
+/// Messages whose signatures are verified together, at most `MAX`: there is room for no more, since to clear the places of 32 takes
+/// as long as a tenth of a verification with a table.
+pub(super) struct Batch<'a, M, const MAX: usize> {
     engine: Engine,
     now: Moment,
-    begun: [Option<Begun<'a>>; MESSAGES_MAX],
-    members: [Option<(&'a Waiting<M>, Class)>; MESSAGES_MAX],
-    signers: Signers,
+    begun: [Option<Begun<'a>>; MAX],
+    members: [Option<(&'a Waiting<M>, Class)>; MAX],
+    signers: [Option<HashedId8>; MAX],
     count: usize,
     /// Signatures.
     jobs: usize,
     jobs_max: usize,
 }
 
-impl<'a, M: Message> Batch<'a, M> {
+impl<'a, M: Message, const MAX: usize> Batch<'a, M, MAX> {
     pub(super) fn new(engine: Engine, jobs_max: usize, now: Moment) -> Self {
         Self {
             engine,
             now,
-            begun: [const { None }; MESSAGES_MAX],
-            members: [const { None }; MESSAGES_MAX],
-            signers: Signers([None; MESSAGES_MAX]),
+            begun: [const { None }; MAX],
+            members: [const { None }; MAX],
+            signers: [None; MAX],
             count: 0,
             jobs: 0,
             jobs_max,
@@ -38,7 +39,7 @@ impl<'a, M: Message> Batch<'a, M> {
 
     /// Takes the first of these messages through all checks, as many as make up the batch; tells how many of each class.
     pub(super) fn pass<S: Stopwatch>(
-        mut self,
+        &mut self,
         messages: impl Iterator<Item = (&'a Waiting<M>, Class)>,
         mut checks: Checks<'_, S>,
         interruptions: &mut Interruptions<M, impl FnMut() -> Option<(M, Moment)>>,
@@ -73,19 +74,19 @@ impl<'a, M: Message> Batch<'a, M> {
     /// Whether this message has to begin anew after the batch: there is no room for its signatures, or it was refused for
     /// a certificate that is in the batch, and will be known then.
     fn comes_before(&self, begun: &Begun<'_>, jobs: usize) -> bool {
-        if jobs > 0 { self.jobs > 0 && self.jobs + jobs > self.jobs_max } else { self.signers.have_that_of(begun) }
+        if jobs > 0 { self.jobs > 0 && self.jobs + jobs > self.jobs_max } else { have_that_of(&self.signers, begun) }
     }
 
     /// Each message has a job, and there are at most as many jobs as messages have room, so there is room.
     fn push(&mut self, one: &'a Waiting<M>, class: Class, begun: Begun<'a>, jobs: usize) {
-        self.signers.0[self.count] = begun.verdict().signer;
+        self.signers[self.count] = begun.verdict().signer;
         (self.begun[self.count], self.members[self.count]) = (Some(begun), Some((one, class)));
         self.count += 1;
         self.jobs += jobs;
     }
 
     fn finish<S: Stopwatch>(
-        mut self,
+        &mut self,
         checks: &mut Checks<'_, S>,
         interruptions: &mut Interruptions<M, impl FnMut() -> Option<(M, Moment)>>,
         mut judge: impl FnMut(Judged<'_, M>),
@@ -103,25 +104,19 @@ impl<'a, M: Message> Batch<'a, M> {
             }
         });
         let took_ns = checks.stopwatch.now_ns().saturating_sub(start_ns).saturating_sub(interruptions.took_ns);
-        for ((begun, member), answers) in self.begun.into_iter().zip(self.members).zip(answers) {
-            let (Some(begun), Some((one, class))) = (begun, member) else { break };
+        for ((begun, member), answers) in self.begun[..self.count].iter_mut().zip(&mut self.members).zip(answers) {
+            let (Some(begun), Some((one, class))) = (begun.take(), member.take()) else { break };
             judge(checks.finish(begun, &answers, took_ns, self.engine).of(one, class));
         }
     }
 }
 
-/// Who signed the messages of a batch.
-#[derive(Clone, Copy)]
-struct Signers([Option<HashedId8>; MESSAGES_MAX]);
-
-impl Signers {
-    /// Whether this one was refused for a certificate that is in the batch, and will be known after it.
-    fn have_that_of(&self, refused: &Begun<'_>) -> bool {
-        let verdict = refused.verdict();
-        verdict.result() == ResultCode::SpduParsingCertificateNotFound
-            && verdict.signer.is_some()
-            && self.0.contains(&verdict.signer)
-    }
+/// Whether this one was refused for a certificate that is in the batch of these signers, and will be known after it.
+fn have_that_of(signers: &[Option<HashedId8>], refused: &Begun<'_>) -> bool {
+    let verdict = refused.verdict();
+    verdict.result() == ResultCode::SpduParsingCertificateNotFound
+        && verdict.signer.is_some()
+        && signers.contains(&verdict.signer)
 }
 
 /// Emergencies in the middle of a batch.
@@ -148,7 +143,7 @@ impl<M: Message, E: FnMut() -> Option<(M, Moment)>> Interruptions<M, E> {
         &mut self,
         message: M,
         received: Moment,
-        signers: &Signers,
+        signers: &[Option<HashedId8>],
         checks: &mut Checks<'_, S>,
         judge: &mut impl FnMut(Judged<'_, M>),
     ) {
@@ -157,7 +152,7 @@ impl<M: Message, E: FnMut() -> Option<(M, Moment)>> Interruptions<M, E> {
         let one = Waiting { message, received_ns: received.ns };
         let begun = checks.begin(&one.message, received.time);
         let is_refused = begun.jobs().next().is_none();
-        if is_refused && signers.have_that_of(&begun) {
+        if is_refused && have_that_of(signers, &begun) {
             drop(begun);
             self.put_off.push(one);
         } else {

@@ -304,7 +304,11 @@ impl<M: Message> Pipeline<M> {
         let Self { config, waiting, gate } = self;
         let all = Class::ALL.into_iter().flat_map(|class| waiting[class as usize].iter().map(move |one| (one, class)));
         let checks = Checks { verifier, stopwatch, gate };
-        let taken = Batch::new(config.engine, jobs_max, now).pass(all, checks, &mut interruptions, judge);
+        let taken = if jobs_max == 1 {
+            Batch::<_, 1>::new(config.engine, jobs_max, now).pass(all, checks, &mut interruptions, judge)
+        } else {
+            Batch::<_, MESSAGES_MAX>::new(config.engine, jobs_max, now).pass(all, checks, &mut interruptions, judge)
+        };
         for (waiting, taken) in waiting.iter_mut().zip(taken) {
             waiting.drain(..taken);
         }
@@ -325,7 +329,7 @@ impl<M: Message> Pipeline<M> {
         let checks = Checks { verifier, stopwatch, gate: &mut self.gate };
         let mut undisturbed = Interruptions::new(0, self.config.engine, || None);
         let alone = std::iter::once((&one, Class::Emergency));
-        Batch::new(self.config.engine, 1, now).pass(alone, checks, &mut undisturbed, judge);
+        Batch::<_, 1>::new(self.config.engine, 1, now).pass(alone, checks, &mut undisturbed, judge);
     }
 }
 

@@ -5,7 +5,8 @@
 //! separates values; what a place, the order or the host does separates places that hold the same value as well.
 //!
 //! The controls: nothing at all; a loop that goes round once more for odd seeds, which must be seen; and multiplications of registers
-//! by registers, for which no instruction, branch or address depends on the value. What is seen there is the processor's.
+//! by registers, for which no instruction, branch or address depends on the value; and two stages for which all classes hold one
+//! value. What is seen there is the processor's, or of how it is measured.
 //!
 //! `stages [SAMPLES [ROUNDS [PARTS]]]`: SAMPLES for each stage and round, 500,000 without it; ROUNDS, 2; parts of the names of the
 //! stages that run, separated by commas. Without arguments it takes seven minutes of a processor.
@@ -130,6 +131,12 @@ struct Bench {
 impl Bench {
     fn stage<T: Clone>(&self, code: &str, stage: &str, input: impl Fn(&Parts) -> T, run: impl FnMut(&T)) {
         let fixed = std::array::from_fn(|at| input(&self.fixed[at]));
+        self.values(code, stage, &fixed, &self.random.iter().map(input).collect::<Vec<_>>(), run);
+    }
+
+    /// A control: all classes hold the first value, so that whatever is seen is not the value's.
+    fn one_value<T: Clone>(&self, code: &str, stage: &str, input: impl Fn(&Parts) -> T, run: impl FnMut(&T)) {
+        let fixed = std::array::from_fn(|_| input(&self.fixed[0]));
         self.values(code, stage, &fixed, &self.random.iter().map(input).collect::<Vec<_>>(), run);
     }
 
@@ -266,6 +273,14 @@ fn signing<F: Field>(bench: &Bench, code: &str, field: F) {
             black_box(Scalar::from_bytes_mod_order(&half(&hash(&[commitment, public, MESSAGE]))));
         },
     );
+    bench.one_value(
+        code,
+        "challenge, of one value in all classes",
+        |parts| parts.public,
+        |[commitment, public]| {
+            black_box(Scalar::from_bytes_mod_order(&half(&hash(&[commitment, public, MESSAGE]))));
+        },
+    );
     bench.stage(
         code,
         "16 products and differences",
@@ -282,6 +297,12 @@ fn signing<F: Field>(bench: &Bench, code: &str, field: F) {
     bench.stage(code, "up to the encoding", |parts| parts.secrets, |secrets| first_stages::<3, F>(secrets, field));
     bench.stage(code, "up to the challenge", |parts| parts.secrets, |secrets| first_stages::<4, F>(secrets, field));
     bench.stage(code, "up to the response", |parts| parts.secrets, |secrets| first_stages::<5, F>(secrets, field));
+    bench.one_value(
+        code,
+        "up to the response, of one value in all classes",
+        |parts| parts.secrets,
+        |secrets| first_stages::<5, F>(secrets, field),
+    );
     bench.stage(
         code,
         "making the key",

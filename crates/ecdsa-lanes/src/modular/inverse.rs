@@ -8,7 +8,7 @@
 
 use zeroize::Zeroize;
 
-use super::field::opaque;
+use super::opaque;
 use crate::bignum::Words;
 
 /// Bits of a limb. The top limb has a sign.
@@ -22,7 +22,7 @@ const MATRICES: usize = 10;
 type Limbs = [i64; 5];
 
 /// An odd number to invert modulo.
-pub(super) struct Divisor {
+pub(crate) struct Divisor {
     limbs: Limbs,
     /// Its inverse modulo 2^62.
     inverse: u64,
@@ -30,7 +30,7 @@ pub(super) struct Divisor {
 
 impl Divisor {
     /// `modulus` is odd and has its top bit set.
-    pub(super) const fn new(modulus: &Words) -> Self {
+    pub(crate) const fn new(modulus: &Words) -> Self {
         // Newton's iteration doubles the right bits each time.
         let (mut inverse, mut step) = (1_u64, 0);
         while step < 6 {
@@ -41,7 +41,7 @@ impl Divisor {
     }
 
     /// `1 / number`, or zero of zero; of a number below the modulus.
-    pub(super) fn invert(&self, number: &Words) -> Words {
+    pub(crate) fn invert(&self, number: &Words) -> Words {
         // d number = f and e number = g modulo the modulus, up to the powers of two in the matrices.
         let (mut f, mut g) = (self.limbs, limbs(number));
         let (mut d, mut e): (Limbs, Limbs) = ([0; 5], [1, 0, 0, 0, 0]);

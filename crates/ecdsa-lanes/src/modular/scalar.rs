@@ -1,10 +1,12 @@
 //! Numbers modulo the order of P-256's generator, of which a signature needs few: in Montgomery's form with R = 2^256, in plain
 //! Rust, without a branch on them but for what is named `vartime`.
 
-use super::field::opaque;
-use super::inverse::Divisor;
+use zeroize::Zeroize as _;
+
+use super::{Divisor, opaque};
 use crate::bignum::{self, Words};
 use crate::curve::{Modulus, NistP256Order};
+use crate::job::{Signature, Signing};
 
 const N: Words = NistP256Order::WORDS;
 
@@ -20,7 +22,7 @@ const N_INVERSE: u64 = {
 };
 
 /// R
-pub(super) const ONE: Words = bignum::subtract(&[0; 4], &N);
+pub(crate) const ONE: Words = bignum::subtract(&[0; 4], &N);
 /// R²
 const R_SQUARED: Words = bignum::shift_mod(&ONE, 256, &N);
 /// R³
@@ -29,7 +31,7 @@ const R_CUBED: Words = bignum::shift_mod(&R_SQUARED, 256, &N);
 const _: () = assert!(N[3] >> 63 == 1);
 
 /// `a b / R`; one of the factors is below the order, the other below 2^256.
-pub(super) fn mul(a: &Words, b: &Words) -> Words {
+pub(crate) fn mul(a: &Words, b: &Words) -> Words {
     let wide = |a: u64, b: u64| u128::from(a) * u128::from(b);
     let split = |sum: u128| (sum as u64, (sum >> 64) as u64);
     // Below 2^256 plus the order: five words.
@@ -60,36 +62,36 @@ fn reduce(low: &Words, high: u64) -> Words {
 }
 
 /// `a + b` modulo the order, of numbers below it.
-pub(super) fn add(a: &Words, b: &Words) -> Words {
+pub(crate) fn add(a: &Words, b: &Words) -> Words {
     let (sum, carry) = bignum::add(a, b);
     reduce(&sum, u64::from(carry))
 }
 
 /// Any number below 2^256, modulo the order.
-pub(super) fn from_integer(words: &Words) -> Words {
+pub(crate) fn from_integer(words: &Words) -> Words {
     reduce(words, 0)
 }
 
 /// In Montgomery's form.
-pub(super) fn to_montgomery(words: &Words) -> Words {
+pub(crate) fn to_montgomery(words: &Words) -> Words {
     mul(words, &R_SQUARED)
 }
 
 /// `1 / a`, both in Montgomery's form; none of zero. The time depends on the number.
-pub(super) fn invert_vartime(a: &Words) -> Option<Words> {
+pub(crate) fn invert_vartime(a: &Words) -> Option<Words> {
     bignum::inverse_vartime(a, &N).map(|inverse| mul(&inverse, &R_CUBED))
 }
 
 /// `1 / a`, both in Montgomery's form, or zero of zero: the same time for every number.
-pub(super) fn invert(a: &Words) -> Words {
+pub(crate) fn invert(a: &Words) -> Words {
     const ORDER: Divisor = Divisor::new(&N);
     mul(&ORDER.invert(a), &R_CUBED)
 }
 
 /// The inverses of numbers in Montgomery's form, by one inversion of their product; what is zero has to be left out before.
-pub(super) fn invert_each(numbers: &mut [Words], invert: impl FnOnce(&Words) -> Words) {
+pub(crate) fn invert_each(numbers: &mut [Words], invert: impl FnOnce(&Words) -> Words) {
     // `products[i]` is that of all numbers before `i`.
-    let mut products = [ONE; super::JOBS_MAX];
+    let mut products = [ONE; crate::mulx::JOBS_MAX];
     let mut product = ONE;
     for (number, before) in numbers.iter().zip(&mut products) {
         *before = product;
@@ -101,5 +103,21 @@ pub(super) fn invert_each(numbers: &mut [Words], invert: impl FnOnce(&Words) -> 
         inverse = mul(&inverse, number);
         *number = own;
     }
-    zeroize::Zeroize::zeroize(products[..numbers.len()].as_flattened_mut());
+    products[..numbers.len()].as_flattened_mut().zeroize();
+}
+
+/// The signature with a nonce of which the inverse is given, in Montgomery's form, and of whose multiple of the generator x, below
+/// the prime. None where r or s is zero.
+#[inline]
+pub(crate) fn signature(x: &Words, nonce_inverse: &Words, job: &Signing<'_>) -> Option<Signature> {
+    // The prime is above the order by less than the order.
+    let r = from_integer(x);
+    let mut secret = to_montgomery(&bignum::from_be_bytes(job.secret));
+    let mut sum = mul(&r, &secret);
+    sum = add(&sum, &from_integer(&bignum::from_be_bytes(job.digest)));
+    let s = mul(&sum, nonce_inverse);
+    secret.zeroize();
+    sum.zeroize();
+    let [r, s] = [&r, &s].map(|words| (*words != [0; 4]).then(|| bignum::to_be_bytes(words)));
+    r.zip(s).map(|(r, s)| Signature { r, s })
 }
