@@ -78,7 +78,7 @@ fn attacked(mut run: Run, stream: &str, accepted: u64) -> Run {
         stopped_by_tag: 0,
         stopped_by_freshness: 0,
         stopped_by_capacity: 0,
-        unaccounted: 0,
+        in_flight: 0,
         accepted,
     });
     run

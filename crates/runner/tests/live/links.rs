@@ -237,7 +237,7 @@ fn shipped_scenarios_that_say_so_lose_the_same_messages_live_and_delay_them_as_l
             rows.map(|row| ((row.stream, row.sequence), *row)).collect::<BTreeMap<_, _>>()
         };
         // What is due in the last 300 ms may be on its way when the run ends.
-        let until = chronoseal_core::SimTime::ZERO + scenario.plan.duration - chronoseal_core::Duration::from_ms(300);
+        let until = chronoseal_core::SimTime::ZERO + scenario.plan.duration - Duration::from_ms(300);
         let (simulated, live) = (of(&simulated), of(&live.rows));
         let mut added_ms = Vec::new();
         for (key, row) in simulated.iter().filter(|(_, row)| row.due_at.is_some_and(|due| due < until)) {
@@ -287,7 +287,7 @@ air = { transport = \"tcp\" }
     assert!(run.summary.streams.iter().all(|stream| stream.unaccounted == 0), "{:?}", run.summary.streams);
     let latency = ends(2, true).filter_map(FrameRow::latency).min().expect("some came");
     // 300 kB twice at 1 Gbit/s, the second waiting for nobody but its packets.
-    assert!(latency > chronoseal_core::Duration::from_us(2_400), "{latency}");
+    assert!(latency > Duration::from_us(2_400), "{latency}");
 }
 
 /// The program of these tests has the kernel's transports.
@@ -363,14 +363,14 @@ fn what_a_killed_sender_sent_is_timed_by_what_its_messages_say() {
     assert!(came.len() > 20, "{} came", came.len());
     // A millisecond after its sender began, and then every 20 ms.
     let due =
-        |row: &FrameRow| row.due_at.expect("it says so") - chronoseal_core::Duration::from_ms(20) * row.sequence as i64;
+        |row: &FrameRow| row.due_at.expect("it says so") - Duration::from_ms(20) * row.sequence as i64;
     let first = due(came[0]);
-    assert!(first.since_zero() >= chronoseal_core::Duration::from_ms(1), "{first:?}");
+    assert!(first.since_zero() >= Duration::from_ms(1), "{first:?}");
     for row in came {
         let off = due(row) - first;
-        assert!(off.abs() < chronoseal_core::Duration::from_ns(2), "{off} of message {}", row.sequence);
+        assert!(off.abs() < Duration::from_ns(2), "{off} of message {}", row.sequence);
         let latency = row.latency().expect("it came");
-        assert!(latency > chronoseal_core::Duration::from_ms(1) && row.sent_at.is_some(), "{row:?}");
+        assert!(latency > Duration::from_ms(1) && row.sent_at.is_some(), "{row:?}");
     }
 }
 
