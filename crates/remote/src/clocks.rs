@@ -88,7 +88,8 @@ impl Reading {
 
 /// The clock that a host shows beside the one that its ptp4l follows, or why that is not known, as a clause. It takes a second.
 pub(crate) fn by_ptp(socket: &Path, clock: &VirtualClock) -> Result<PtpAnswer, String> {
-    let PtpReading { grandmaster, realtime_ns, grandmaster_ns, uncertainty_ns, is_own } = PtpReading::take(socket)?;
+    let PtpReading { grandmaster, realtime_ns, grandmaster_ns, uncertainty_ns, is_own } =
+        PtpReading::take(socket).map_err(|refusal| refusal.to_string())?;
     let shown_ns = clock.shown(realtime_ns.saturating_sub(realtime_ahead_ns()));
     let uncertainty_ns = uncertainty_ns.saturating_add(READ_TO_NS);
     Ok(PtpAnswer { grandmaster, shown_ns, grandmaster_ns, uncertainty_ns, is_own })

@@ -79,7 +79,7 @@ pub use log::{OfAnother, ProgramUsage};
 pub use message::{AgentFacts, Wires};
 pub use node_clock::ClockStep;
 pub use parts::{PartedStream, Parts};
-pub use ptp::{PTP_SOCKET, Ptp, PtpReading, PtpStatus};
+pub use ptp::{PTP_SOCKET, Ptp, PtpReading, PtpRefusal, PtpStatus};
 pub use remote::{AgentRecord, Worker, WorkerLost, join_hosts, monotonic_ns};
 pub use socket::SocketLink;
 pub use traffic::{FrameDescription, Traffic};

@@ -65,6 +65,27 @@ pub struct PtpReading {
     pub is_own: bool,
 }
 
+/// Why a ptp4l does not say what time it is.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PtpRefusal {
+    /// Nothing answers at its socket.
+    #[error("no ptp4l answers at {}", .0.display())]
+    Silent(PathBuf),
+    /// It sets another clock.
+    #[error("ptp4l keeps the clock of a network interface there, and not that of the host")]
+    OfInterface,
+    /// It has no identity.
+    #[error("ptp4l does not say which clock it is")]
+    Nameless,
+    /// It has found no better clock.
+    #[error("ptp4l follows no other clock there")]
+    Alone,
+    /// It found another one while it was asked.
+    #[error("ptp4l changed the clock that it follows")]
+    Changed,
+}
+
 impl PtpReading {
     /// Asks the ptp4l that listens at a socket, for about a second.
     ///
@@ -72,18 +93,18 @@ impl PtpReading {
     /// differ. What its offsets differ by in this time comes on top.
     ///
     /// # Errors
-    /// Why it says nothing, as a clause.
-    pub fn take(socket: &Path) -> Result<Self, String> {
+    /// Why it says nothing.
+    pub fn take(socket: &Path) -> Result<Self, PtpRefusal> {
         let ask = || match Ptp::ask(socket) {
             Ptp::Running(status) => Ok(status),
-            _ => Err(format!("no ptp4l answers at {}", socket.display())),
+            _ => Err(PtpRefusal::Silent(socket.to_owned())),
         };
         let mut status = ask()?;
         if !status.is_software {
-            return Err("ptp4l keeps the clock of a network interface there, and not that of the host".into());
+            return Err(PtpRefusal::OfInterface);
         }
         if status.grandmaster.is_none() && status.ports.iter().any(|port| port == "MASTER" || port == "GRAND_MASTER") {
-            let own = status.own.ok_or("ptp4l does not say which clock it is")?;
+            let own = status.own.ok_or(PtpRefusal::Nameless)?;
             let now_ns = realtime_ns();
             return Ok(Self {
                 grandmaster: own,
@@ -97,18 +118,18 @@ impl PtpReading {
         for _ in 0..ASKED_TIMES {
             let known =
                 status.offset_ns.zip(status.path_delay_ns).filter(|_| status.looked_at_ns.is_some_and(|at| at != 0));
-            let (offset_ns, delay_ns) = known.ok_or("ptp4l follows no other clock there")?;
+            let (offset_ns, delay_ns) = known.ok_or(PtpRefusal::Alone)?;
             (least, most, delay) = (least.min(offset_ns), most.max(offset_ns), delay.max(delay_ns.max(0)));
             let next = ask()?;
             if next.grandmaster != status.grandmaster {
-                return Err("ptp4l changed the clock that it follows".into());
+                return Err(PtpRefusal::Changed);
             }
             status = next;
         }
         let (Some(grandmaster), Some(offset_ns), Some(realtime_ns)) =
             (status.grandmaster, status.offset_ns, status.looked_at_ns)
         else {
-            return Err("ptp4l follows no other clock there".into());
+            return Err(PtpRefusal::Alone);
         };
         let grandmaster_ns = realtime_ns.saturating_sub(offset_ns);
         let uncertainty_ns = delay.saturating_add(most.saturating_sub(least));
@@ -250,6 +271,6 @@ sending: GET PORT_PROPERTIES_NP
     fn one_that_cannot_be_asked_is_silent() {
         let nowhere = Path::new("/nowhere/ptp4l");
         assert_eq!(Ptp::ask(nowhere), Ptp::Silent);
-        assert_eq!(PtpReading::take(nowhere), Err("no ptp4l answers at /nowhere/ptp4l".to_owned()));
+        assert_eq!(PtpReading::take(nowhere), Err(PtpRefusal::Silent(nowhere.to_owned())));
     }
 }

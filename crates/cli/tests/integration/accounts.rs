@@ -120,7 +120,8 @@ fn what_an_attacker_sent_and_nobody_comes_to_is_under_way() {
     let run = bench.say(&["run", "a.toml", "--no-store", "--quiet", "--format", "json"]).json();
     let attack = &run["summary"]["attacks"][0];
     assert_eq!((count(attack, "attempts"), count(attack, "in_flight")), (2, 2), "{attack}");
-    let stopped = ["format", "schedule", "tag", "freshness", "capacity"].map(|by| count(attack, &format!("stopped_by_{by}")));
+    let stopped =
+        ["format", "schedule", "tag", "freshness", "capacity"].map(|by| count(attack, &format!("stopped_by_{by}")));
     assert_eq!((stopped, count(attack, "accepted")), ([0; 5], 0), "{attack}");
 }
 

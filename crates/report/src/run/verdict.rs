@@ -152,7 +152,8 @@ fn unjudged(summary: &RunSummary) -> Option<String> {
         let some = summary.unjudged().filter(|stream| (stream.startup > 0) == was_due);
         named(&some.map(|stream| stream.name.as_str()).collect::<Vec<_>>())
     };
-    let early = names(true).map(|some| format!("every frame of {some} was due before clocks and keys were ready for it"));
+    let early =
+        names(true).map(|some| format!("every frame of {some} was due before clocks and keys were ready for it"));
     let over = names(false).map(|some| format!("the run was over before a frame of {some} could be judged"));
     let both: Vec<String> = early.into_iter().chain(over).collect();
     (!both.is_empty()).then(|| both.join(", and "))

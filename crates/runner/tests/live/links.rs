@@ -362,8 +362,7 @@ fn what_a_killed_sender_sent_is_timed_by_what_its_messages_say() {
         run.rows.frames.iter().filter(|row| row.stream == StreamId(0) && row.accepted_at.is_some()).collect();
     assert!(came.len() > 20, "{} came", came.len());
     // A millisecond after its sender began, and then every 20 ms.
-    let due =
-        |row: &FrameRow| row.due_at.expect("it says so") - Duration::from_ms(20) * row.sequence as i64;
+    let due = |row: &FrameRow| row.due_at.expect("it says so") - Duration::from_ms(20) * row.sequence as i64;
     let first = due(came[0]);
     assert!(first.since_zero() >= Duration::from_ms(1), "{first:?}");
     for row in came {

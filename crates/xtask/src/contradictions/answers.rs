@@ -282,7 +282,9 @@ fn sharing(text: &str, streams: &BTreeSet<&str>) -> BTreeSet<String> {
 fn is_open(attack: &Value) -> bool {
     let count = |key: &str| attack[key].as_u64().unwrap_or(0);
     let stopped = ["format", "schedule", "tag", "freshness", "capacity"].map(|by| count(&format!("stopped_by_{by}")));
-    changes(attack) && count("attempts") > stopped.iter().sum::<u64>() + count("accepted") + count("in_flight") + count("unaccounted") + 1
+    changes(attack)
+        && count("attempts")
+            > stopped.iter().sum::<u64>() + count("accepted") + count("in_flight") + count("unaccounted") + 1
 }
 
 /// Every stream at each of its receivers, wherever a build lists them.
