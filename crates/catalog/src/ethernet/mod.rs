@@ -259,12 +259,18 @@ impl Kind for EthernetKind {
 
     fn depend_on_clocks(&self, prepared: &Prepared<'_>, segment: SegmentId, nodes: &[NodeId]) -> Vec<Vec<StreamId>> {
         let view = parts(prepared, segment).0;
-        // Clocks that make the time themselves are judged for themselves.
-        if view.segment.sync != Sync::Beacon {
+        let links = || view.segment.failures.iter().map(|failure| failure.link);
+        let is_cut_off =
+            |node: NodeId| links().any(|link| link == FailingLink::Station(node) || link == FailingLink::Second(node));
+        // Clocks that make the time themselves are judged for themselves, but for one that a broken link takes out of the cluster.
+        let makes_time = view.segment.sync != Sync::Beacon;
+        let is_cluster = view.segment.sync == Sync::As6802;
+        if makes_time && !(is_cluster && nodes.iter().any(|node| is_cut_off(*node))) {
             return Vec::new();
         }
         let clocks = view.clock_use();
         let of_node = |node: &NodeId| match view.switches().any(|switch| switch == *node) {
+            _ if makes_time && !is_cut_off(*node) => view.streams().map(|stream| stream.id).collect(),
             true => clocks.all().collect(),
             false => clocks.of_station(*node).collect(),
         };

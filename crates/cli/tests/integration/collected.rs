@@ -81,3 +81,48 @@ fn a_copy_of_a_collected_frame_is_no_loss_and_the_last_of_them_is() {
         assert_eq!(lost(of("m0")) > 40, held == "failed", "{failures}: {}", of("m0"));
     }
 }
+
+/// A gate that never opens for the class of a frame is refused for one that a gateway collects, too.
+#[test]
+fn a_collected_frame_that_no_gate_lets_out_is_refused_where_it_is_written() {
+    let text = r#"schema_version = 2
+name = "shut"
+duration = "100ms"
+[segments.b.can]
+bit_rate = "250kbit/s"
+[segments.e.ethernet]
+cluster_cycle = "10ms"
+rate = "1Gbit/s"
+bridge_ports = {}
+station_ports = { gates = { cycle = "40us", entries = [{ open = [2, 5, 6], lasts = "40us" }] } }
+[[nodes]]
+name = "a"
+on = ["b"]
+[[nodes]]
+name = "r"
+on = ["e"]
+[[nodes]]
+name = "g"
+on = ["b", "e"]
+gateway = { delay = "3us", collect = [{ streams = ["s", "t"], on = "e", within = "5ms", header = "short", length = "500B", e = { class = { best_effort = { priority = 1 } } } }] }
+[[streams]]
+name = "s"
+from = "a"
+to = ["r"]
+length = "4B"
+period = "10ms"
+b = { id = "0x202", format = "classical" }
+[[streams]]
+name = "t"
+from = "a"
+to = ["r"]
+length = "4B"
+period = "10ms"
+b = { id = "0x203", format = "classical" }
+"#;
+    let bench = Bench::new();
+    bench.write("shut.toml", text);
+    bench.say(&["check", "shut.toml"]).assert_refused(&["of traffic class 1 on `e`", "never opens", "help:"]);
+    bench.write("open.toml", text.replace("[2, 5, 6]", "[1, 2, 5, 6]"));
+    bench.say(&["check", "open.toml"]).assert_code(0);
+}

@@ -49,6 +49,8 @@ use chronoseal_media::schedule::{ScheduleTable, Slot, Turn};
 use chronoseal_plan::{ClusterPlan, Ethernet, EthernetStream, NetworkName, PortEnd, Sync};
 use chronoseal_wire::ethernet::FRAME_LEN_MIN;
 
+use super::super::demand::Periodic;
+use super::super::line::{CONTROL, Queued};
 use super::super::losses::{Cause, Risk};
 use super::super::{Arrivals, Span, Why};
 use super::losses;
@@ -210,6 +212,19 @@ fn least_distance(parameters: &Parameters) -> Duration {
     parameters.cs_offset.min(parameters.ca_offset).min(to_next_cycle)
 }
 
+/// At least so far apart are the frames of a synchronisation master.
+fn distance_of(view: Ethernet<'_>, cluster: &ClusterPlan, master: NodeId) -> Duration {
+    at_least(least_distance(&cluster.parameters), view.plan.nodes[master.index()].clock.drift_max.0)
+}
+
+/// What a node sends into a network as a synchronisation master, if it is one.
+pub(super) fn of_master(view: Ethernet<'_>, node: NodeId, speed: LineSpeed) -> Option<Queued> {
+    let cluster = view.segment.cluster.as_ref().filter(|cluster| cluster.masters.contains(&node))?;
+    let period = distance_of(view, cluster, node).max(Duration::from_ps(1));
+    let cost = speed.occupancy(FRAME_LEN_MIN as u64);
+    Some(Queued { class: CONTROL, frames: Periodic { period, jitter: Duration::ZERO, cost }, longest: cost })
+}
+
 /// How much longer than another one a frame can stay in a compression master once it is permanent: all observation windows, the average
 /// of what came in them, and the delay of the dispatch.
 fn varying_stay(parameters: &Parameters) -> Duration {
@@ -252,12 +267,11 @@ impl Wired<'_> {
 
     /// The control frames of a cluster, in each network: from each master to the compression masters, and from these to all stations.
     pub(super) fn cluster(&mut self) {
-        let Some(ClusterPlan { parameters, masters, compression_masters, .. }) = &self.view.segment.cluster else {
-            return;
-        };
+        let Some(cluster) = &self.view.segment.cluster else { return };
+        let ClusterPlan { parameters, masters, compression_masters, .. } = cluster;
         for master in masters {
             let plan = self.view.plan;
-            let distance = at_least(least_distance(parameters), plan.nodes[master.index()].clock.drift_max.0);
+            let distance = distance_of(self.view, cluster, *master);
             let name = format!("control frames of `{}`", plan.node_name(*master));
             for network in self.view.segment.wiring.networks() {
                 self.send_to((*network, *master), compression_masters, frames(name.clone(), distance, Duration::ZERO));

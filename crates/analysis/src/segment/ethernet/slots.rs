@@ -19,7 +19,7 @@ use super::super::demand::Periodic;
 use super::super::line::{LineLoad, Queued, Reserved};
 use super::super::processor::Jobs;
 use super::super::{Arrivals, Span, Why};
-use super::virtual_links;
+use super::{control, virtual_links};
 use crate::bounds::{Latency, Way, why_unbounded};
 
 /// The slots of a segment with what its stations send, as far as `arrivals` tell.
@@ -76,6 +76,7 @@ impl<'a> Slots<'a> {
             let distance = self.arrivals.at(stream.id, view.id).distance;
             line.queued.push(self.queue(speed, &stream, queue, distance, at.jitter()));
         }
+        line.queued.extend(control::of_master(view, node, speed));
         let mut slots = Vec::new();
         for (index, slot) in self.table.slots.iter().enumerate() {
             let Some(stream) = view.stream(slot.stream).filter(is_on_it) else { continue };

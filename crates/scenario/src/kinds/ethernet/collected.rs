@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chronoseal_plan::{EthernetHop, EthernetSegment};
 
 use super::spec::EthernetStreamSpec;
-use super::{replication, routes, streams, sub_virtual_links, virtual_links};
+use super::{replication, routes, streams, sub_virtual_links, virtual_links, windows};
 use crate::kinds::{CollectRequest, Context};
 use crate::problem::Code;
 
@@ -24,6 +24,7 @@ pub(super) fn check(request: &mut CollectRequest<'_>, context: &mut Context<'_>)
         return;
     }
     routes::check_collected(request, context);
+    windows::check_collected(request, NAME, context);
     let Some(EthernetHop { class, .. }) = request.hop.facet.get().cloned() else { return };
     if class.is_time_triggered() {
         context.report(

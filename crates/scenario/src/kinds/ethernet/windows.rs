@@ -10,7 +10,7 @@ use chronoseal_plan::{
 
 use super::Memo;
 use super::gate_lists::longest_window;
-use crate::kinds::{Context, OnSegment, Place, Segment};
+use crate::kinds::{CollectRequest, Context, OnSegment, Place, Segment};
 use crate::problem::Code;
 use crate::shape::shortened;
 
@@ -22,6 +22,20 @@ struct Passed {
     name: String,
 }
 
+/// Frames that have to leave by ports.
+struct Frames<'a> {
+    /// Their way.
+    hop: &'a HopPlan,
+    /// What messages call them.
+    name: String,
+    /// Without checksum `[byte]`.
+    len: u64,
+    /// Where they are written.
+    at: Place<'a>,
+    /// Where the size of their bucket is.
+    burst_at: Place<'a>,
+}
+
 /// Refuses streams that never leave by one of their ports, one for each entry of the scenario.
 pub(super) fn check(segment: &Segment<'_>, streams: &[OnSegment<'_>], context: &mut Context<'_>) {
     let Some(network) = segment.facet::<EthernetSegment>() else { return };
@@ -30,23 +44,58 @@ pub(super) fn check(segment: &Segment<'_>, streams: &[OnSegment<'_>], context: &
     }
     let mut judged = BTreeSet::new();
     for stream in streams {
-        let Some(EthernetHop { class: StreamClass::BestEffort { priority }, over, copies, .. }) =
-            stream.hop.facet.get()
-        else {
-            continue;
-        };
-        if !judged.insert(stream.entry) {
+        let is_best_effort = stream.hop.facet.get::<EthernetHop>().is_some_and(|hop| best_effort(hop).is_some());
+        if !is_best_effort || !judged.insert(stream.entry) {
             continue;
         }
-        // A way that is none is a problem of its own.
-        let ways = copies.routes(&network.wiring, over.as_deref(), stream.hop.from, &stream.hop.to);
-        let Ok(ways) = ways else { continue };
-        let of_way = |way: &StreamWay| passed(segment, network, stream.hop, &way.hops, context);
-        let ports: Vec<Passed> = ways.iter().flat_map(of_way).collect();
-        for passed in ports {
-            if leaves(segment, network, stream, *priority, &passed, context).is_none() {
-                break;
-            }
+        let frames = Frames {
+            hop: stream.hop,
+            name: shortened(stream.name).to_string(),
+            len: u64::from(stream.hop.frame_len + stream.protection.overhead_bytes()),
+            at: Place::new("streams").entry(stream.entry).key("name"),
+            burst_at: stream.at(segment, "committed").key("burst"),
+        };
+        judge(segment, network, &frames, context);
+    }
+}
+
+/// The same of a frame that a gateway collects.
+pub(super) fn check_collected(request: &CollectRequest<'_>, name: &str, context: &mut Context<'_>) {
+    let Some(network) = request.segment.facet::<EthernetSegment>().filter(|network| !network.ports.is_plain()) else {
+        return;
+    };
+    let frames = Frames {
+        hop: request.hop,
+        name: name.to_owned(),
+        len: u64::from(request.hop.frame_len),
+        at: request.table.at("class"),
+        burst_at: request.table.at("committed").key("burst"),
+    };
+    judge(request.segment, network, &frames, context);
+}
+
+/// The priority of frames without a slot or a virtual link.
+const fn best_effort(hop: &EthernetHop) -> Option<u8> {
+    match hop.class {
+        StreamClass::BestEffort { priority } => Some(priority),
+        _ => None,
+    }
+}
+
+/// Reports the first port on their way by which frames never leave.
+fn judge(segment: &Segment<'_>, network: &EthernetSegment, frames: &Frames<'_>, context: &mut Context<'_>) {
+    let Some(EthernetHop { class: StreamClass::BestEffort { priority }, over, copies, .. }) = frames.hop.facet.get()
+    else {
+        return;
+    };
+    // A way that is none is a problem of its own.
+    let ways = copies.routes(&network.wiring, over.as_deref(), frames.hop.from, &frames.hop.to);
+    let Ok(ways) = ways else { return };
+    let of_way = |way: &StreamWay| passed(segment, network, frames.hop, &way.hops, context);
+    let ports: Vec<Passed> = ways.iter().flat_map(of_way).collect();
+    for passed in ports {
+        if leaves(segment, network, frames, *priority, &passed, context).is_none() {
+            break;
         }
     }
 }
@@ -90,22 +139,22 @@ fn passed(
 fn leaves(
     segment: &Segment<'_>,
     network: &EthernetSegment,
-    stream: &OnSegment<'_>,
+    frames: &Frames<'_>,
     priority: u8,
     passed: &Passed,
     context: &mut Context<'_>,
 ) -> Option<()> {
     let Some(port) = network.ports.of(passed.end) else { return Some(()) };
     let class = port.class_of[usize::from(priority.min(7))];
-    let len = u64::from(stream.hop.frame_len + stream.protection.overhead_bytes());
+    let Frames { hop, name, len, at, burst_at } = frames;
+    let len = *len;
     let speed = network.speed_over(passed.link);
     let (on_wire, needed) = (speed.counted(len), speed.transmission(len));
-    let (name, at) = (shortened(stream.name), Place::new("streams").entry(stream.entry).key("name"));
     let window = longest_window(port, class);
     if window == Some(Duration::ZERO) {
         context.report(
             Code::BadPort,
-            &at,
+            at,
             format!(
                 "`{name}` is of traffic class {class} on `{}`, whose gate at {} never opens",
                 segment.name, passed.name
@@ -118,7 +167,7 @@ fn leaves(
     if let Some(window) = window.filter(|window| *window < needed) {
         context.report(
             Code::BadPort,
-            &at,
+            at,
             format!(
                 "a frame of `{name}` takes {needed}, and the longest window of its class {class} at {} is {window} \
                  (IEEE 802.1Q-2022 §8.6.8.4)",
@@ -133,20 +182,20 @@ fn leaves(
     if room.is_some_and(|room| room < len) {
         context.report(
             Code::BadPort,
-            &at,
+            at,
             format!("a frame of `{name}` has {len}B, and the queue of its class {class} at {} holds less", passed.name),
             "fits no queue",
             format!("write at least {len}B for `queue_len_max` of the class"),
         );
         return None;
     }
-    let committed = stream.hop.facet.get::<EthernetHop>().and_then(|hop| hop.committed);
+    let committed = hop.facet.get::<EthernetHop>().and_then(|hop| hop.committed);
     if let (Selection::Asynchronous, Some(committed)) = (selection, committed)
         && committed.burst < on_wire
     {
         context.report(
             Code::BadPort,
-            &stream.at(segment, "committed").key("burst"),
+            burst_at,
             format!(
                 "a frame of `{name}` counts {on_wire}B on the wire, and its bucket holds {}B (IEEE 802.1Q-2022 §8.6.11.3)",
                 committed.burst
