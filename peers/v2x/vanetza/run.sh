@@ -3,7 +3,7 @@
 #
 #   peers/v2x/vanetza/run.sh VANETZA [BUILD]
 #
-# VANETZA is a folder of its source (github.com/riebl/vanetza), BUILD where it is built, target/vanetza if not given: 10 minutes once.
+# VANETZA is a folder of its source (github.com/riebl/vanetza), BUILD where it is built, target/vanetza if not given: some minutes once.
 # Wants cmake, ninja-build, libboost-dev, libboost-date-time-dev, libssl-dev and openssl of Debian, and chronoseal-v2x in
 # target/debug or where CHRONOSEAL_V2X says. Vanetza's client of authorities wants CLI11 2.6, which CMake fetches from GitHub, or
 # finds where CLI11 says. COUNT messages of each kind, 20 if not given. Ends at the first that fails.
