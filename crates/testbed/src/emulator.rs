@@ -34,6 +34,9 @@ const REST: Duration = Duration::from_us(60);
 /// Frames read from one wire before others are looked at anew, which costs a system call.
 const FRAMES_PER_TURN: usize = 8;
 
+/// Frames read at the end from an interface of the kernel, which may never be empty.
+const CARRIED_AT_END: usize = 4096;
+
 /// Room for any frame of any wire `[byte]`.
 const READ_LEN: usize = u16::MAX as usize;
 
@@ -202,6 +205,18 @@ impl<'w> Emulator<'w> {
             is_busy = ready && self.read_wires(has_some.map(|(index, _)| *index).collect());
             if !is_busy && timer_at.is_some_and(|at| at - clock.now() <= SPIN) {
                 clock.spin_until(next);
+            }
+        }
+        self.read_carried();
+    }
+
+    /// What the kernel had carried before the end and nobody has read yet.
+    fn read_carried(&mut self) {
+        let carried: Vec<usize> = (0..self.wires.len()).filter(|wire| self.wires[*wire].end.is_carried()).collect();
+        for wire in carried {
+            let mut left = CARRIED_AT_END;
+            while left > 0 && self.read_wire(wire) {
+                left -= 1;
             }
         }
     }
