@@ -42,6 +42,7 @@ struct session {
 static SSL_CTX *context;
 static uint8_t secret[COOKIE];
 static atomic_int senders;
+static atomic_flag is_told = ATOMIC_FLAG_INIT; /* that packets are too short; each new try would say it again */
 
 static void end(struct session *session) {
     if (session->tls != NULL) {
@@ -65,7 +66,9 @@ static bool fit(struct session *session) {
     int mtu = 0;
     socklen_t length = sizeof mtu;
     if (getsockopt(session->socket, IPPROTO_IP, IP_MTU, &mtu, &length) != 0 || mtu - IP_AND_UDP < MTU_LEAST) {
-        contract_say(session->stream, "packets of %d B are too short for DTLS, which needs %d B", mtu, MTU_LEAST + IP_AND_UDP);
+        if (!atomic_flag_test_and_set(&is_told)) {
+            contract_say(session->stream, "packets of %d B are too short for DTLS, which needs %d B", mtu, MTU_LEAST + IP_AND_UDP);
+        }
         return false;
     }
     SSL_set_options(session->tls, SSL_OP_NO_QUERY_MTU);

@@ -12,6 +12,10 @@ use crate::{Failure, TaskResult};
 /// Tests that wait for most of their time, by how their names begin. No two of these run at once: they measure.
 const WAITING: &[&str] = &["runner live", "testbed ", "v2x-cli ", "v2x-load ", "v2x-service "];
 
+/// Further ones that keep to real clocks. One of these that fails beside others is run once more, after them: what fails then fails. A host
+/// that gave the first run no time says nothing about the program; that it took a second one is printed.
+const BY_THE_CLOCK: &[&str] = &["testbed-cli ", "cli lossy"];
+
 /// Those that take longest of the others. They run first, so that none of them is left for the end.
 const LONGEST: &[&str] = &["runner runner", "cli cli", "testbed-cli hosts", "v2x v2x", "sim sim"];
 
@@ -30,7 +34,7 @@ pub(crate) fn run(mut executables: Vec<Executable>, measured: impl FnOnce() + Se
     let drain = |queue: &Mutex<VecDeque<Executable>>| {
         while let Some(executable) = next(queue) {
             if !passes(&executable) {
-                failed.lock().expect("no thread panics").push(executable.name);
+                failed.lock().expect("no thread panics").push(executable);
             }
         }
     };
@@ -43,7 +47,23 @@ pub(crate) fn run(mut executables: Vec<Executable>, measured: impl FnOnce() + Se
         drain(&computing);
     });
     let failed = failed.into_inner().expect("no thread panicked");
+    let failed: Vec<String> = failed
+        .into_iter()
+        .filter(|one| !(is_by_the_clock(one) && passes_after_others(one)))
+        .map(|one| one.name)
+        .collect();
     if failed.is_empty() { Ok(()) } else { Err(Failure::because(format!("tests failed in: {}", failed.join(", ")))) }
+}
+
+fn is_by_the_clock(executable: &Executable) -> bool {
+    WAITING.iter().chain(BY_THE_CLOCK).any(|name| executable.name.starts_with(name))
+}
+
+fn passes_after_others(executable: &Executable) -> bool {
+    eprintln!("== {}: once more, after the others", executable.name);
+    let passed = passes(executable);
+    eprintln!("== {}: FAILED beside others, {} after them", executable.name, if passed { "passed" } else { "FAILED" });
+    passed
 }
 
 fn next(queue: &Mutex<VecDeque<Executable>>) -> Option<Executable> {
