@@ -44,6 +44,9 @@ pub struct Measured {
     pub deviation_ns: Option<f64>,
     /// The same times `[ns]`, sorted: runs of one cell are put together from them.
     pub(crate) latencies_ns: Vec<i64>,
+    /// Of the same, those of messages that were on their way while the host was away `[ns]`.
+    #[serde(default)]
+    pub(crate) stalled_ns: Vec<i64>,
     /// When the first message was due, from the start of the run: until then the ends had to find each other `[ns]`.
     pub first_due_ns: Option<i64>,
     /// Bytes that crossed the link for each byte of a message that came, over the whole run: less than one, and the messages took another way.
@@ -86,6 +89,17 @@ pub struct Taken {
     pub processor_ns: Option<i64>,
     /// The most that each of its processes had in memory, in sum `[byte]`; `None` if that is not known.
     pub memory: Option<u64>,
+}
+
+/// How a sample of latencies lies.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Spread {
+    /// How many they are.
+    pub count: u64,
+    /// Their mean `[ns]`.
+    pub mean_ns: f64,
+    /// The standard deviation of a sample `[ns]`.
+    pub deviation_ns: f64,
 }
 
 /// Why a pair could not be run.
@@ -170,7 +184,9 @@ impl Measured {
                     }
                 }
             }
-            measured.latencies_ns.extend(row.latency().map(Duration::as_ns));
+            let latency_ns = row.latency().map(Duration::as_ns);
+            measured.latencies_ns.extend(latency_ns);
+            measured.stalled_ns.extend(latency_ns.filter(|_| row.stalled));
         }
         measured.with_spread()
     }
@@ -179,6 +195,17 @@ impl Measured {
         self.latency = Distribution::of(&mut self.latencies_ns);
         self.deviation_ns = deviation(&self.latencies_ns);
         self
+    }
+
+    /// The latencies of messages that were never on their way while the host was away; `None` of fewer than two.
+    pub fn stall_free(&self) -> Option<Spread> {
+        let mut stalled = self.stalled_ns.clone();
+        stalled.sort_unstable();
+        let mut stalled = stalled.into_iter().peekable();
+        let others: Vec<i64> =
+            self.latencies_ns.iter().filter(|&&ns| stalled.next_if_eq(&ns).is_none()).copied().collect();
+        let mean_ns = mean(&others);
+        Some(Spread { count: others.len() as u64, mean_ns, deviation_ns: deviation(&others)? })
     }
 
     /// Several runs of one cell as one; `None` of none. What is said of one run only, such as its wire, is that of the first.
@@ -194,6 +221,7 @@ impl Measured {
             all.silent += run.silent;
             all.late = all.late.zip(run.late).map(|(late, more)| late + more);
             all.latencies_ns.extend(&run.latencies_ns);
+            all.stalled_ns.extend(&run.stalled_ns);
             all.forged += run.forged;
             all.repeated += run.repeated;
             all.came_late += run.came_late;
@@ -252,10 +280,13 @@ fn wire(run: &Run, rows: &[&FrameRow]) -> Option<f64> {
     (came > 0).then(|| crossed as f64 / came as f64)
 }
 
+fn mean(samples: &[i64]) -> f64 {
+    samples.iter().map(|&sample| sample as f64).sum::<f64>() / samples.len() as f64
+}
+
 /// The standard deviation of a sample.
 fn deviation(samples: &[i64]) -> Option<f64> {
-    let n = samples.len() as f64;
-    let mean = samples.iter().map(|&sample| sample as f64).sum::<f64>() / n;
+    let (n, mean) = (samples.len() as f64, mean(samples));
     let squares: f64 = samples.iter().map(|&sample| (sample as f64 - mean).powi(2)).sum();
     (samples.len() > 1).then(|| (squares / (n - 1.0)).sqrt())
 }
@@ -375,5 +406,16 @@ mod tests {
     fn the_deviation_is_that_of_a_sample() {
         assert_eq!(deviation(&[1, 3]), Some(std::f64::consts::SQRT_2));
         assert_eq!(deviation(&[1]), None);
+    }
+
+    #[test]
+    fn what_met_a_stall_is_left_out_once_each() {
+        let run = |latencies_ns: Vec<i64>, stalled_ns: Vec<i64>| {
+            Measured { latencies_ns, stalled_ns, ..Measured::default() }.with_spread()
+        };
+        let (one, other) = (run(vec![9, 1, 3, 3], vec![9, 3]), run(vec![50, 5], vec![50]));
+        let spread = |measured: &Measured| measured.stall_free().map(|spread| (spread.count, spread.mean_ns));
+        assert_eq!((spread(&one), spread(&other)), (Some((2, 2.0)), None));
+        assert_eq!(spread(&Measured::pooled(&[&one, &other]).unwrap()), Some((3, 3.0)));
     }
 }

@@ -4,7 +4,7 @@ use chronoseal_plan::{Link, NotOfLink, SegmentId};
 use chronoseal_report::{Cell, Evidence, Table};
 use chronoseal_scenario::{NoFiles, Scenario};
 
-use crate::{Configuration, Data, Measured, Network, Packets};
+use crate::{Configuration, Data, Measured, Network, Packets, Spread};
 
 /// Why a link alone does not say what it takes of a message.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
@@ -60,7 +60,7 @@ pub fn beside<'a>(
     let (mean, deviation) = alone(data, network, packets).ok()?;
     let mut table = Table::new(format!("Beside the network alone: {} over {}", data.name, network.title))
         .words("configuration")
-        .numbers("n", "")
+        .numbers("n, stall-free", "")
         .numbers("mean", "us")
         .numbers("network alone, mean", "us")
         .numbers("more", "%")
@@ -69,21 +69,21 @@ pub fn beside<'a>(
         .numbers("more, s.d.", "%")
         .footnote(
             "Network alone: exact, from the law of the emulated delay and the bits of each packet at the link's rate, until the last packet of a message \
-             in one UDP datagram has come. Where the same configuration was measured over localhost, what it takes there is subtracted, of deviations \
+             in one UDP datagram has come. Measured: messages that were on their way while the host was away are left out. Where the same configuration was measured over localhost, what it takes there is subtracted, of deviations \
              their squares. What is more: TCP and whatever keeps order wait for messages that were overtaken, and send again what was lost; a \
              reliable middleware waits for an acknowledgement. What is less: who drops messages that come after a later one loses the slow ones.",
         );
     for (configuration, answer, host) in rows {
         let mut row = vec![configuration.cell()];
-        let spread = |measured: &Measured| Some((measured.latency?.mean_ns, measured.deviation_ns?));
-        match answer.map(|measured| (measured, spread(measured))) {
+        match answer.map(Measured::stall_free) {
             Err(why) => row.extend((0..7).map(|_| Cell::na(why))),
-            Ok((_, None)) => row.extend((0..7).map(|_| Cell::na("too few messages came"))),
-            Ok((measured, Some((found, scatter)))) => {
-                let (less, less_scatter) = host.and_then(spread).unwrap_or((0.0, 0.0));
+            Ok(None) => row.extend((0..7).map(|_| Cell::na("too few messages came"))),
+            Ok(Some(Spread { count, mean_ns: found, deviation_ns: scatter })) => {
+                let less = host.and_then(Measured::stall_free);
+                let (less, less_scatter) = less.map_or((0.0, 0.0), |less| (less.mean_ns, less.deviation_ns));
                 let found = found - less;
                 let scatter = (scatter * scatter - less_scatter * less_scatter).max(0.0).sqrt();
-                row.push(Cell::count(measured.came).from(Evidence::Measured));
+                row.push(Cell::count(count).from(Evidence::Measured));
                 for (found, exact) in [(found, mean), (scatter, deviation)] {
                     row.push(Cell::number(found / 1e3, 1).from(Evidence::Measured));
                     row.push(Cell::number(exact / 1e3, 1).from(Evidence::Recomputed));

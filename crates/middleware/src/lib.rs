@@ -28,7 +28,7 @@ pub use self::adapter::{Adapter, Configuration, Wire, adapters};
 pub use self::attack::{Attack, LATE_UNDER_ATTACK, attacks};
 pub use self::attacked::{Trial, attack_matrix, attacked, harmed};
 pub use self::audit::{Audit, Finding, audit};
-pub use self::cell::{AskError, Measured, Taken, WARM_UP_PERCENT};
+pub use self::cell::{AskError, Measured, Spread, Taken, WARM_UP_PERCENT};
 pub use self::cost::{REPETITIONS_MIN, Repetitions, costs, plain_of};
 pub use self::error::MiddlewareError;
 pub use self::host::{Host, Question};
