@@ -94,11 +94,12 @@ impl Messages {
             (EventKind::Delivered | EventKind::Relayed | EventKind::Discarded(_), Some(frame))
                 if describers[usize::from(frame.label.segment)].part(frame.bytes) != MessagePart::Whole =>
             {
+                // A host interface does not know the number of what it throws away, and a station that has not looked into it gives none.
                 let is_without_room = event.kind == EventKind::Discarded(DiscardReason::HostBufferFull);
+                let is_unread = is_without_room || matches!(event.kind, EventKind::Discarded(_)) && event.sequence == 0;
                 let of_message = |begun: Begun| {
                     let FrameLabel { sender, attack, sent_at, .. } = begun.label;
-                    // A host interface does not know the number of what it throws away.
-                    let sequence = if is_without_room { begun.sequence } else { event.sequence };
+                    let sequence = if is_unread { begun.sequence } else { event.sequence };
                     About::Message(FrameLabel { sender, attack, sent_at, ..*frame.label }, sequence)
                 };
                 let is_first = describers[usize::from(frame.label.segment)].part(frame.bytes).is_first();
