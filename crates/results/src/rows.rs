@@ -142,7 +142,8 @@ pub struct EventRow {
     pub time: SimTime,
     /// At which node.
     pub node: NodeId,
-    /// What.
+    /// What. Of an attack in a simulation its figure says how long ago the frame was sent that the attacker had in its hands `[ps]`; 0 if it
+    /// had none, and in live runs.
     pub event: Event,
 }
 

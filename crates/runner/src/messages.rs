@@ -11,8 +11,8 @@ use chronoseal_sim::FrameContext;
 #[derive(Default)]
 pub(crate) struct Messages {
     begun: BTreeMap<Key, Begun>,
-    /// Those that ended when a host interface had no room for one of their frames, of which their receivers may not know yet.
-    without_room: BTreeSet<Key>,
+    /// Those that ended when a frame was thrown away unread, of which their receivers may not know yet.
+    ended_unread: BTreeSet<Key>,
 }
 
 type Key = (StreamId, NodeId, Which);
@@ -59,7 +59,7 @@ impl Messages {
         match (event.kind, frame) {
             (EventKind::TransferBegan, Some(frame)) => {
                 let bytes = frame.bytes.to_vec();
-                self.without_room.remove(&key);
+                self.ended_unread.remove(&key);
                 self.begun.insert(key, Begun { label: *frame.label, bytes, sequence: event.sequence });
                 About::Piece
             }
@@ -74,7 +74,7 @@ impl Messages {
             (EventKind::Discarded(DiscardReason::Interrupted | DiscardReason::FrameMissing), _) => {
                 match self.begun.remove(&key) {
                     Some(begun) => About::Ended(begun),
-                    None if self.without_room.remove(&key) => About::Piece,
+                    None if self.ended_unread.remove(&key) => About::Piece,
                     None => About::Frame,
                 }
             }
@@ -94,18 +94,19 @@ impl Messages {
             (EventKind::Delivered | EventKind::Relayed | EventKind::Discarded(_), Some(frame))
                 if describers[usize::from(frame.label.segment)].part(frame.bytes) != MessagePart::Whole =>
             {
+                // A host interface does not know the number of what it throws away, and a station that has not looked into it gives none.
                 let is_without_room = event.kind == EventKind::Discarded(DiscardReason::HostBufferFull);
+                let is_unread = is_without_room || matches!(event.kind, EventKind::Discarded(_)) && event.sequence == 0;
                 let of_message = |begun: Begun| {
                     let FrameLabel { sender, attack, sent_at, .. } = begun.label;
-                    // A host interface does not know the number of what it throws away.
-                    let sequence = if is_without_room { begun.sequence } else { event.sequence };
+                    let sequence = if is_unread { begun.sequence } else { event.sequence };
                     About::Message(FrameLabel { sender, attack, sent_at, ..*frame.label }, sequence)
                 };
                 let is_first = describers[usize::from(frame.label.segment)].part(frame.bytes).is_first();
                 match (self.begun.remove(&key), event.kind) {
                     (Some(begun), _) => {
-                        if is_without_room {
-                            self.without_room.insert(key);
+                        if is_unread {
+                            self.ended_unread.insert(key);
                         }
                         of_message(begun)
                     }
@@ -126,5 +127,71 @@ impl Messages {
             None => self.begun.keys().any(|(stream, _, which)| *stream == event.stream && which.is_some()),
         };
         is_several.then_some(event.sequence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chronoseal_catalog::Description;
+    use chronoseal_core::SimTime;
+
+    use super::*;
+
+    const STREAM: StreamId = StreamId(0);
+
+    /// Frames of messages in several, of which the first is `[0]`.
+    struct Pieces;
+
+    impl Describe for Pieces {
+        fn stream_of(&self, _: &[u8]) -> StreamId {
+            STREAM
+        }
+
+        fn part(&self, bytes: &[u8]) -> MessagePart {
+            if bytes == [0] { MessagePart::Begins } else { MessagePart::Continues }
+        }
+
+        fn describe(&self, _: &[u8], sent_at: SimTime) -> Description {
+            Description {
+                stream: STREAM,
+                sequence: None,
+                sender: None,
+                cycle_start: sent_at,
+                slot_start: None,
+                leaves_by: None,
+                received_by: None,
+                is_received_when_checked: false,
+            }
+        }
+
+        fn payload_len(&self, bytes: &[u8]) -> u64 {
+            bytes.len() as u64
+        }
+
+        fn is_judged(&self, _: StreamId) -> bool {
+            false
+        }
+
+        fn is_shared(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_message_ends_once_where_its_receiver_did_not_read_the_frame_that_ended_it() {
+        let describers: [Box<dyn Describe>; 1] = [Box::new(Pieces)];
+        let (mut messages, label) = (Messages::default(), FrameLabel::default());
+        let mut about = |kind, sequence, bytes: &[u8]| {
+            let frame = FrameContext { bytes, label: &label, departed_at: None, received_at: None };
+            messages.about(&describers, NodeId(1), &Event::of(kind, STREAM, sequence), Some(&frame))
+        };
+        assert!(matches!(about(EventKind::TransferBegan, 22, &[0]), About::Piece));
+        let unread = EventKind::Discarded(DiscardReason::OutsideWindow);
+        assert!(matches!(about(unread, 0, &[1]), About::Message(_, 22)));
+        // Its receiver has it half until the next one begins, and gives it up then.
+        let interrupted = EventKind::Discarded(DiscardReason::Interrupted);
+        assert!(matches!(about(interrupted, 22, &[0]), About::Piece));
+        assert!(matches!(about(EventKind::TransferBegan, 23, &[0]), About::Piece));
+        assert!(matches!(about(EventKind::Delivered, 23, &[1]), About::Message(_, 23)));
     }
 }

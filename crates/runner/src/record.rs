@@ -427,6 +427,14 @@ fn accepted_at(at: SimTime, event: &Event) -> Option<SimTime> {
     matches!(event.kind, EventKind::Delivered | EventKind::Relayed).then_some(at)
 }
 
+/// An event, which of an attack says how long ago the frame was sent that the attacker has in its hands.
+fn with_age_in_hands(at: SimTime, event: &Event, frame: Option<&FrameContext<'_>>) -> Event {
+    match (event.kind, frame) {
+        (EventKind::Attacked(_), Some(frame)) => Event { value: (at - frame.label.sent_at).as_ps(), ..*event },
+        _ => *event,
+    }
+}
+
 /// What became of a frame that an event says was thrown away; `None` if it was not.
 fn thrown_away(at: SimTime, event: &Event, frame: &FrameContext<'_>) -> Option<Outcome> {
     Outcome::thrown_away(event, Some(frame.label.sent_at), frame.received_at.unwrap_or(at))
@@ -446,7 +454,7 @@ impl<W: Follow> Observer for Recorder<'_, '_, W> {
 
     fn event(&mut self, at: SimTime, node: NodeId, event: &Event, frame: Option<FrameContext<'_>>) {
         self.watcher.event(at, node, event, frame);
-        let row = EventRow { time: at, node, event: *event };
+        let row = EventRow { time: at, node, event: with_age_in_hands(at, event, frame.as_ref()) };
         self.fold.event(&row);
         self.open.event(&row);
         match &mut self.keep {

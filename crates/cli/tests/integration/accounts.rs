@@ -22,7 +22,7 @@ const fn case(
     Case { file, word, end }
 }
 
-const CASES: [Case; 34] = [
+const CASES: [Case; 36] = [
     // Senders whose processors never come to a frame.
     case("h1-starved.toml", "failed", ("slow", "r", 101, &[("not_sent", 99)])),
     case("h2-starved-can.toml", "failed", ("slow", "r", 101, &[("late", 65), ("not_sent", 33)])),
@@ -74,6 +74,10 @@ const CASES: [Case; 34] = [
         "failed",
         ("m1", "n0", 80, &[("wrong-sequence", 15), ("superseded", 39)]),
     ),
+    // What an attacker took out of a stream is one of those that were sent at once: the one of which no copy came.
+    case("replayed-beside-another.toml", "failed", ("m0", "n0", 25, &[("in_time", 24), ("replaced", 1)])),
+    // A frame that is refused unread does not end one that has come before.
+    case("refused-unread.toml", "failed", ("m0", "n2", 159, &[("in_time", 2), ("outside-window", 156)])),
     case("overload-unaccounted.toml", "failed", ("s8", "b0n1", 100, &[("overdue", 99), ("in_flight", 1)])),
     case("held-recording.toml", "failed", ("s0", "b", 10, &[("in_time", 10)])),
     case("b2.json", "held", ("s1", "can0-n0", 10, &[("in_time", 10)])),

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chronoseal_core::{AttackKind, DiscardReason, EventKind, NodeId, SimTime, StoppedBy};
+use chronoseal_core::{AttackKind, DiscardReason, Duration, EventKind, NodeId, SimTime, StoppedBy};
 
 use crate::meta::NodeRole;
 use crate::{EventRow, FrameRow, Outcome, RunMeta};
@@ -19,8 +19,8 @@ pub(super) struct Attacks {
     settled: [usize; 3],
     /// When a receiver first took the frame of an attack for real.
     accepted: BTreeMap<NodeId, SimTime>,
-    /// When an attacker changed or replaced a frame that was in its hands.
-    taken: BTreeSet<SimTime>,
+    /// When frames were sent that an attacker changed or replaced in its hands, or before.
+    taken: Vec<SimTime>,
     /// Attackers on the link of the stream's sender.
     on_link: BTreeSet<NodeId>,
 }
@@ -40,7 +40,7 @@ impl Attacks {
         // Who was taken over passes on what comes to it.
         let is_gateway = meta.nodes.get(row.node.index()).is_some_and(|node| node.role == NodeRole::Station);
         if is_gateway || self.on_link.contains(&row.node) {
-            self.taken.insert(row.time);
+            self.taken.push(row.time - Duration::from_ps(row.event.value.max(0)));
         }
     }
 
@@ -60,8 +60,8 @@ impl Attacks {
         self.settled = [second - first, third - first, self.rows.len()];
     }
 
-    /// Takes out when genuine frames were taken out of the stream, in order.
-    pub(super) fn take_taken(&mut self) -> BTreeSet<SimTime> {
+    /// Takes out when genuine frames were sent that were taken out of the stream, a time for each of them.
+    pub(super) fn take_taken(&mut self) -> Vec<SimTime> {
         std::mem::take(&mut self.taken)
     }
 

@@ -257,6 +257,30 @@ fn a_frame_of_which_one_copy_was_changed_has_its_end_by_the_other() {
 }
 
 #[test]
+fn of_frames_sent_at_once_an_attacker_took_those_that_did_not_come() {
+    for is_replicated in [false, true] {
+        let mut rows = rows(400);
+        // A busy sender is late with frames 8 and 9, and sends them with frame 10.
+        let sent_at = us(10 * CYCLE_US + SLOT_US);
+        for k in [8, 9, 10] {
+            rows.events[2 + k].time = sent_at;
+            rows.frames[k].sent_at = Some(sent_at);
+        }
+        rows.frames.drain(8..10);
+        // Frame 11 has been sent when the attacker comes to them.
+        let at = us(11 * CYCLE_US + SLOT_US);
+        let event = Event::of(EventKind::Attacked(AttackKind::Replay), StreamId(0), 0);
+        let event = Event { value: (at - sent_at).as_ps(), ..event };
+        rows.events.extend([EventRow { time: at, node: NodeId(2), event }; 2]);
+        let mut meta = meta();
+        meta.streams[0].is_replicated = is_replicated;
+        attacked(&mut meta, true);
+        let summary = summarise(&meta, &rows);
+        assert_eq!((account(&summary).in_time, account(&summary).replaced, account(&summary).unaccounted), (398, 2, 0));
+    }
+}
+
+#[test]
 fn two_ends_of_one_frame_are_told_and_fail_the_run() {
     let mut rows = rows(400);
     rows.frames.push(delivered(5));

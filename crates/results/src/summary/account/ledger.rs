@@ -41,8 +41,8 @@ pub(in crate::summary) struct Ledger {
     /// Rows that wait until those of the frames that came are settled: of frames that did not come.
     waiting: Vec<FrameRow>,
     pub(super) attacks: Attacks,
-    /// When attackers took frames out of the stream, waiting.
-    taken: BTreeSet<SimTime>,
+    /// When frames were sent that attackers took out of the stream, waiting.
+    taken: Vec<SimTime>,
     /// What its sender owes by its period, if a frame of it is due in each.
     pub(super) periodic: Option<Periodic>,
     /// When frames were due that their senders had lost the key to protect them with, or the freshness value.
@@ -76,7 +76,7 @@ impl Ledger {
             rows: Vec::new(),
             waiting: Vec::new(),
             attacks: Attacks::new(meta, stream.sender),
-            taken: BTreeSet::new(),
+            taken: Vec::new(),
             periodic: stream.is_due_each_period.then(|| Periodic::new(stream.period_ns)),
             withheld: Vec::new(),
             before_key: Vec::new(),
@@ -170,6 +170,7 @@ impl Ledger {
             waited.append(&mut self.waiting);
             taken.append(&mut self.taken);
         }
+        taken.sort_unstable();
         let (waited, on_way): (Vec<FrameRow>, Vec<FrameRow>) = waited.into_iter().partition(is_own);
         if self.stream.senders.is_some() {
             self.settle_all(settled, &sent, came.iter().chain(&waited));
@@ -338,8 +339,8 @@ pub(super) struct Part {
     pub(super) on_way: Vec<FrameRow>,
     /// Of frames that receivers missed, in the time before; of several copies also those that they threw away.
     pub(super) waited: ByReceiver,
-    /// When frames were taken out of the stream, in the time before.
-    pub(super) taken: BTreeSet<SimTime>,
+    /// When frames were sent that were taken out of the stream, in the time before.
+    pub(super) taken: Vec<SimTime>,
     /// When frames were due of which their sender told nothing.
     pub(super) owed: Vec<SimTime>,
     /// When frames were due that were withheld.

@@ -168,15 +168,18 @@ impl Open {
         place.map(|place| self.set(place, End::Row(*row))).is_some()
     }
 
-    /// An attacker had a frame in its hands at a time, and it did not go on. Of one that is sent several times another copy may have
-    /// come.
+    /// An attacker had a frame in its hands that was sent at a time, and it did not go on. Of one that is sent several times another copy
+    /// may have come, and so may any of those that were sent at once.
     pub(super) fn end_taken(&mut self, at: SimTime) {
         let place = match self.is_replicated {
-            true => self.frames.partition_point(|(sent, _)| sent.time <= at).checked_sub(1),
+            true => {
+                let before = &self.frames[..self.frames.partition_point(|(sent, _)| sent.time <= at)];
+                let sent_at = before.last().map(|(sent, _)| sent.time);
+                let is_one = |(sent, end): &Frame| Some(sent.time) == sent_at && end.is_none();
+                before.iter().rposition(is_one)
+            }
             false => self.around(at)[0],
         };
-        if let Some(place) = place.filter(|place| !self.has_ended(*place)) {
-            self.set(place, End::Replaced);
-        }
+        place.into_iter().for_each(|place| self.set(place, End::Replaced));
     }
 }
