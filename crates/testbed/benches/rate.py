@@ -7,7 +7,7 @@ PROGRAM is `chronoseal`. iperf3 (the Debian package of this name) runs as the pr
 1 Gbit/s with a normal delay in strict order and the loss of bursts, of which none loses: UDP of 1472 B at 80,000
 packets/s, and TCP. The kernel counts at both interfaces and at the receiver's socket, so each lost packet has a place:
 the sender's interface, the emulator (whose queue is full when the host held it up), or the receiver's buffer. iperf3
-asks for a buffer of 4 MB; one of the 200 kB that a socket has otherwise holds 1 ms at this rate, and programs are held
+asks for a buffer of 4 MB (`net.core.rmem_max`); one of the 200 kB that a socket has otherwise holds 1 ms of this, and programs are held
 up for longer. Ends with 1 unless the median round of UDP loses nothing and that of TCP has 900 Mbit/s. Root only.
 """
 
