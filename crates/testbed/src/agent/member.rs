@@ -81,10 +81,11 @@ impl Member {
         }
     }
 
+    /// Starts its node at the beginning of the run, however late that is: what is due counts from there.
     pub(super) fn start(&mut self) -> Result<(), Failure> {
         let connections = self.ports.iter().filter_map(Port::connections);
         self.log.unconnected = connections.map(|connections| connections.missing().count() as u64).sum();
-        self.handle(Input::Command(Command::Start))
+        self.handle_at(SimTime::ZERO, Input::Command(Command::Start)).map(|_| ())
     }
 
     /// Does what is due. True if something was.

@@ -21,6 +21,8 @@ use crate::socket::{self, Control};
 const ADDRESSES: [[u8; 4]; 4] = [[127, 0, 0, 71], [127, 0, 0, 72], [127, 0, 0, 73], [127, 0, 0, 74]];
 /// The whole of it takes no longer.
 const LONGEST: Duration = Duration::from_s(600);
+/// Between two bare messages `[ns]`: of 50 us from one message of the stream to the next there is as much for each.
+const WAIT_NS: i64 = 10_000;
 /// The first messages warm caches up.
 const WARM_UP: usize = 1_000;
 
@@ -62,8 +64,8 @@ pub struct OwnStream {
     pub len: usize,
 }
 
-/// The cost of so many messages of a stream from one node to another, each in an agent of this thread. `needed` is what no agent can do
-/// without, given a message: it shows what that takes where the kernel has just been.
+/// The cost of so many messages of a stream from one node to another, each in an agent of this thread. No agent can do without two readings of
+/// the clock, a record, and what `needed` does with a message; that shows what they take where the kernel has just been.
 ///
 /// # Errors
 /// If the host refuses sockets on its loopback interface, or a node breaks down.
@@ -85,6 +87,12 @@ pub fn own_cost(
     let to = SocketAddrV4::new(Ipv4Addr::from(ADDRESSES[3]), stream.port);
     let (data, mut buffer) = (vec![7; stream.len], vec![0; socket::MESSAGE_LEN_MAX]);
     let mut control = Control::default();
+    let mut records = Vec::with_capacity(2 * (messages + WARM_UP));
+    let mut with_needed = |message: &[u8]| {
+        let begun_ns = monotonic_ns();
+        needed(message);
+        records.push((message.len(), begun_ns, monotonic_ns()));
+    };
     let mut samples: [Vec<i64>; 6] = std::array::from_fn(|_| Vec::with_capacity(messages + WARM_UP));
     while samples[0].len() < messages + WARM_UP {
         let (sending_ns, sent) = time(|| sender.turn());
@@ -95,11 +103,15 @@ pub fn own_cost(
         received.map_err(told)?;
         let mut taken = [sending_ns, 0, 0, receiving_ns, 0, 0];
         for (place, is_needed) in [(1, false), (2, true)] {
+            // The agent has looked for messages until its own was due, and the kernel has forgotten how to send meanwhile; so it has here.
+            let due_ns = monotonic_ns() + WAIT_NS;
+            while monotonic_ns() < due_ns {
+                socket::receive_datagram(&bare_sender, &mut buffer, &mut control)?;
+            }
             let (ns, sent) = time(|| {
-                // An agent looks whether something has come.
                 let heard = socket::receive_datagram(&bare_sender, &mut buffer, &mut control)?;
                 if is_needed {
-                    needed(&data);
+                    with_needed(&data);
                 }
                 Ok::<_, io::Error>((heard, bare_sender.send_to(&data, &to.into())?))
             });
@@ -108,7 +120,7 @@ pub fn own_cost(
             let (ns, heard) = time(|| {
                 let first = socket::receive_datagram(&bare_receiver, &mut buffer, &mut control)?;
                 if is_needed {
-                    needed(&buffer[socket::HEADERS_LEN..][..stream.len]);
+                    with_needed(&buffer[socket::HEADERS_LEN..][..stream.len]);
                 }
                 Ok::<_, io::Error>((first, socket::receive_datagram(&bare_receiver, &mut buffer, &mut control)?))
             });

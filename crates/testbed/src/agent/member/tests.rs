@@ -57,8 +57,7 @@ impl Node for Sender {
 fn station(dues: &[SimTime]) -> (Member, OwnedFd) {
     let (own, other) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_NONBLOCK).unwrap();
     let setup = MemberSetup { node: 0, ports: Vec::new(), offset_ps: 0, drift_ppb: 0, step_ps: None, program: None };
-    // The run begins when the station stands.
-    let clock = RunClock { epoch_ns: monotonic_ns() + 20_000_000, shares_processor: false };
+    let clock = RunClock { epoch_ns: monotonic_ns(), shares_processor: false };
     let node = Box::new(Sender { dues: dues.iter().copied().collect(), number: 0, is_running: false });
     let mut member = Member::new(&setup, vec![Port::Local(own)], node, clock, DURATION, 16);
     assert!(member.start().is_ok());
