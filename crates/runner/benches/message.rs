@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         match own_cost(stream, nodes, MESSAGES, &mut needed) {
             Ok(cost) => {
                 let OwnCost { sender, receiver } = cost;
-                println!("  sender {sender:?}, receiver {receiver:?}: own {:?}, needed {:?}", cost.own(), cost.needed());
+                println!("  sender {sender:?}, receiver {receiver:?}: own {:?}, least {:?}", cost.own(), cost.needed());
                 own.push(cost.own());
                 least.push(cost.needed());
             }

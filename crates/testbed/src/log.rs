@@ -452,11 +452,12 @@ mod tests {
         assert!(discarded.outranks(Some(&delivered)) && !delivered.outranks(Some(&discarded)));
         assert!(delivered.outranks(None) && !delivered.outranks(Some(&delivered)));
         assert!(!record(EventKind::TaskDone).outranks(None));
+        let of_others = [DiscardReason::Superseded, DiscardReason::FrameMissing, DiscardReason::QueueFull];
         for kind in EventKind::all() {
-            let is_end = match kind {
-                EventKind::Discarded(DiscardReason::Superseded | DiscardReason::FrameMissing | DiscardReason::QueueFull) => false,
-                EventKind::Discarded(_) | EventKind::Delivered | EventKind::Relayed => true,
-                _ => false,
+            let is_end = if let EventKind::Discarded(reason) = kind {
+                !of_others.contains(&reason)
+            } else {
+                matches!(kind, EventKind::Delivered | EventKind::Relayed)
             };
             assert_eq!(record(kind).is_verdict(), is_end, "{kind:?}");
         }

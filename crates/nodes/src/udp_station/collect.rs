@@ -152,7 +152,8 @@ impl Collector {
         }
         self.whole.push_back(number);
         let whole = self.active.remove(place);
-        Ok(whole.map_or(Collected::Nothing, |Active { bytes, is_intact, .. }| Collected::Whole { bytes: bytes.into(), is_intact }))
+        let collected = |Active { bytes, is_intact, .. }| Collected::Whole { bytes: bytes.into(), is_intact };
+        Ok(whole.map_or(Collected::Nothing, collected))
     }
 }
 

@@ -114,9 +114,9 @@ fn a_frame_leaves_at_once_if_its_time_has_come_and_none_waits_whose_time_came_be
     assert!(!launch(&mut member, 3, past), "by the queue, since one waits");
     assert_eq!(came(&wire), [3]);
     // One whose time has come and that has not been looked at goes before one that is handed over later.
-    let soon = member.clock.now() + Duration::from_us(200);
+    let soon = member.clock.now() + Duration::from_ms(100);
     assert!(!launch(&mut member, 4, soon) && came(&wire).is_empty());
-    member.clock.spin_until(soon);
+    member.clock.wait_until(soon);
     assert!(!launch(&mut member, 5, soon));
     assert_eq!(came(&wire), [4, 5]);
     assert_eq!((member.launches.next_at(), member.log.sent.len()), (Some(far), 4));
