@@ -238,7 +238,6 @@ pub struct AttackSummary {
     pub stopped_by_capacity: u64,
     /// Copies neither stopped nor accepted when the run ended: on their way, waiting for a processor, or of a message of which the rest
     /// had not come.
-    #[serde(alias = "unaccounted")]
     pub in_flight: u64,
     /// Copies a receiver took for real; of a grandmaster that is none the clocks that followed it.
     pub accepted: u64,

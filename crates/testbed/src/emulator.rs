@@ -184,7 +184,6 @@ impl<'w> Emulator<'w> {
         let watched = |(index, wire): (usize, &'w Wire)| Some((index, readable(wire.end.descriptor()?)));
         let (indices, mut descriptors): (Vec<usize>, Vec<_>) = wires.iter().enumerate().filter_map(watched).unzip();
         // There may be hundreds of wires: only those that have something are read.
-        let mut is_busy = false;
         let mut awake_since = clock.now();
         while clock.now() < self.config.until && !stop.load(Ordering::Relaxed) {
             self.expire_timers();
@@ -196,14 +195,16 @@ impl<'w> Emulator<'w> {
             }
             let timer_at = self.timers.peek().map(|Reverse((at, _))| *at);
             let next = timer_at.map_or(now + LOOK_EVERY, |at| at.min(now + LOOK_EVERY));
-            let ready = clock.poll_until(&mut descriptors, Some(if is_busy { now } else { next }));
+            let ready = clock.poll_until(&mut descriptors, Some(next));
             let woken_at = clock.now();
             if woken_at - now >= REST {
                 awake_since = woken_at;
             }
             let has_some = indices.iter().zip(&descriptors).filter(|(_, descriptor)| is_ready(descriptor));
-            is_busy = ready && self.read_wires(has_some.map(|(index, _)| *index).collect());
-            if !is_busy && timer_at.is_some_and(|at| at - clock.now() <= SPIN) {
+            if ready && self.read_wires(has_some.map(|(index, _)| *index).collect()) {
+                // Who was given a frame takes it before this thread looks for others.
+                clock.give_way();
+            } else if timer_at.is_some_and(|at| at - clock.now() <= SPIN) {
                 clock.spin_until(next);
             }
         }

@@ -211,7 +211,7 @@ impl Records {
         all.get(first..first + self.1 as usize).unwrap_or(&[])
     }
 
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.1 == 0
     }
 }
@@ -242,21 +242,31 @@ impl EventRecord {
     }
 
     fn rank(&self) -> u8 {
-        match EventKind::from_code(self.1) {
-            // What a gateway throws away of what it holds is another frame than the one it just got.
-            Some(EventKind::Discarded(DiscardReason::Superseded)) => 0,
-            // So is a message that has waited too long for the rest of it.
-            Some(EventKind::Discarded(DiscardReason::FrameMissing)) => 0,
-            Some(EventKind::Discarded(DiscardReason::QueueFull)) => 2,
-            Some(EventKind::Discarded(_)) => 4,
-            Some(EventKind::Delivered | EventKind::Relayed) => 3,
-            Some(
-                EventKind::TransferBegan
-                | EventKind::ClockCorrected
-                | EventKind::SyncAcquired
-                | EventKind::BeaconRejected
-                | EventKind::SyncLost,
-            ) => 1,
+        const fn discarded(reason: DiscardReason) -> u16 {
+            EventKind::Discarded(reason).code()
+        }
+        // By their codes, since to find the kind of a code is to go through all kinds.
+        const SUPERSEDED: u16 = discarded(DiscardReason::Superseded);
+        const FRAME_MISSING: u16 = discarded(DiscardReason::FrameMissing);
+        const QUEUE_FULL: u16 = discarded(DiscardReason::QueueFull);
+        // The lower byte of a code is the reason.
+        const DETAIL: u16 = 0xff;
+        const DISCARDED: u16 = discarded(DiscardReason::TooShort) & !DETAIL;
+        const DELIVERED: u16 = EventKind::Delivered.code();
+        const RELAYED: u16 = EventKind::Relayed.code();
+        const TRANSFER_BEGAN: u16 = EventKind::TransferBegan.code();
+        const CLOCK_CORRECTED: u16 = EventKind::ClockCorrected.code();
+        const SYNC_ACQUIRED: u16 = EventKind::SyncAcquired.code();
+        const BEACON_REJECTED: u16 = EventKind::BeaconRejected.code();
+        const SYNC_LOST: u16 = EventKind::SyncLost.code();
+        match self.1 {
+            DELIVERED | RELAYED => 3,
+            // What a gateway throws away of what it holds is another frame than the one it just got, and so is a message that has waited
+            // too long for the rest of it.
+            SUPERSEDED | FRAME_MISSING => 0,
+            QUEUE_FULL => 2,
+            TRANSFER_BEGAN | CLOCK_CORRECTED | SYNC_ACQUIRED | BEACON_REJECTED | SYNC_LOST => 1,
+            code if code & !DETAIL == DISCARDED => 4,
             _ => 0,
         }
     }
@@ -442,5 +452,14 @@ mod tests {
         assert!(discarded.outranks(Some(&delivered)) && !delivered.outranks(Some(&discarded)));
         assert!(delivered.outranks(None) && !delivered.outranks(Some(&delivered)));
         assert!(!record(EventKind::TaskDone).outranks(None));
+        let of_others = [DiscardReason::Superseded, DiscardReason::FrameMissing, DiscardReason::QueueFull];
+        for kind in EventKind::all() {
+            let is_end = if let EventKind::Discarded(reason) = kind {
+                !of_others.contains(&reason)
+            } else {
+                matches!(kind, EventKind::Delivered | EventKind::Relayed)
+            };
+            assert_eq!(record(kind).is_verdict(), is_end, "{kind:?}");
+        }
     }
 }

@@ -144,15 +144,22 @@ impl SocketPort {
         parts::stream_of(message, &self.parted)
     }
 
-    /// By what a message is known that its node gives or gets in parts, as the emulator knows it by its first packet.
-    pub(crate) fn parted_identity(&self, frame: &[u8]) -> Option<u64> {
+    /// True of a message that leaves in several datagrams.
+    pub(crate) fn sends_in_parts(&self, frame: &[u8]) -> bool {
+        self.parted(frame).is_some()
+    }
+
+    /// By what the message in a frame is known, as the emulator knows it by its first packet: one that its node gives or gets whole, or in
+    /// parts. `None` if there is none.
+    pub(crate) fn identity_of(&self, frame: &[u8]) -> Option<u64> {
         if let Some(stream) = self.parted(frame) {
             let header = TestBedHeader::parse(&frame[HEADER_LEN..]).ok()?;
             return Some(identity(stream.group, header.stream, header.sequence));
         }
         let packet = packet(frame)?;
         let header = PartHeader::parse(packet.data.get(udp::HEADER_LEN..)?).ok()?;
-        (!header.is_whole()).then(|| identity(packet.destination, header.stream, header.sequence))
+        let is_its = !header.is_whole() || packet.offset == 0 && tcp::stream_of(&packet).is_none();
+        is_its.then(|| identity(packet.destination, header.stream, header.sequence))
     }
 
     /// Sends the message in a frame.

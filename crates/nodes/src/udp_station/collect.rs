@@ -4,6 +4,7 @@
 //! be believed of a piece but where it belongs, and none can overlap another (RFC 1858, RFC 5722): one that is cut in another way
 //! changes nothing.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use chronoseal_core::{DiscardReason, Duration, LocalTime};
@@ -66,11 +67,11 @@ impl<'a> From<&Packet<'a>> for Piece<'a> {
 
 /// What a piece did.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Collected {
+pub(super) enum Collected<'a> {
     /// Its message is there; it is worth nothing if a piece of it was altered.
     Whole {
-        /// With the front.
-        bytes: Vec<u8>,
+        /// With the front. Where it is, if it came in one piece.
+        bytes: Cow<'a, [u8]>,
         /// Every piece was.
         is_intact: bool,
     },
@@ -107,14 +108,15 @@ impl Collector {
     }
 
     /// Takes a piece of a message of the stream.
-    pub(super) fn take(&mut self, now: LocalTime, piece: &Piece<'_>) -> Result<Collected, DiscardReason> {
+    pub(super) fn take<'a>(&mut self, now: LocalTime, piece: &Piece<'a>) -> Result<Collected<'a>, DiscardReason> {
         let Piece { number, offset, data, front, is_intact, .. } = *piece;
         let len = self.cut.len_at(offset);
         if len == 0 || data.len() != len || piece.more == self.cut.is_last(offset) || front.len() != self.front_len {
             return Err(DiscardReason::Malformed);
         }
         if self.cut.fragments() == 1 {
-            return Ok(Collected::Whole { bytes: [front, data].concat(), is_intact });
+            let bytes = if front.is_empty() { data.into() } else { [front, data].concat().into() };
+            return Ok(Collected::Whole { bytes, is_intact });
         }
         if self.whole.contains(&number) {
             return Ok(Collected::Nothing);
@@ -150,7 +152,8 @@ impl Collector {
         }
         self.whole.push_back(number);
         let whole = self.active.remove(place);
-        Ok(whole.map_or(Collected::Nothing, |Active { bytes, is_intact, .. }| Collected::Whole { bytes, is_intact }))
+        let collected = |Active { bytes, is_intact, .. }| Collected::Whole { bytes: bytes.into(), is_intact };
+        Ok(whole.map_or(Collected::Nothing, collected))
     }
 }
 

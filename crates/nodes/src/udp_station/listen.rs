@@ -90,15 +90,15 @@ impl Listener {
                 let collected = collector.take(rx_at, &Piece::from(packet))?;
                 let begins = packet.offset == 0 && packet.more_fragments && collected != Collected::Nothing;
                 let began = begins.then(|| datagram_number(packet.data)).flatten();
-                Ok(Taken { began, whole: whole(collected).map(|(datagram, _)| self.open_datagram(datagram.into())) })
+                Ok(Taken { began, whole: whole(collected).map(|(datagram, _)| self.open_datagram(datagram)) })
             }
             Framing::Parts(cut) => {
                 let part = Part::read(packet, &self.config)?;
                 let collected = collector.take(rx_at, &part.piece(cut))?;
                 let number = u64::from(part.header.sequence);
                 let began = (part.header.part == 0 && collected != Collected::Nothing).then_some(number);
-                let judged = |(message, is_intact): (Vec<u8>, bool)| match is_intact {
-                    true => self.judge(message.into(), 0),
+                let judged = |(message, is_intact)| match is_intact {
+                    true => self.judge(message, 0),
                     false => Whole::Judged(Err((number, DiscardReason::Malformed))),
                 };
                 Ok(Taken { began, whole: whole(collected).map(judged) })
@@ -217,7 +217,7 @@ impl<'a> Part<'a> {
     }
 }
 
-fn whole(collected: Collected) -> Option<(Vec<u8>, bool)> {
+fn whole(collected: Collected<'_>) -> Option<(Cow<'_, [u8]>, bool)> {
     match collected {
         Collected::Whole { bytes, is_intact } => Some((bytes, is_intact)),
         Collected::Waits | Collected::Nothing => None,

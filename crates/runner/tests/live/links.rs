@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use chronoseal_catalog::Prepared;
-use chronoseal_core::{DiscardReason, Duration, NodeId, StreamId};
-use chronoseal_results::rows::{FrameRow, Outcome, RunRows};
+use chronoseal_core::{DiscardReason, Duration, EventKind, NodeId, StreamId};
+use chronoseal_results::rows::{EventRow, FrameRow, Outcome, RunRows};
 use chronoseal_runner::{LiveOptions, measure};
 use chronoseal_scenario::NoFiles;
 use chronoseal_testbed::ClockStep;
@@ -46,6 +46,7 @@ length = "64B"
 
 pub(crate) fn run_all() {
     losses_are_those_of_the_simulator();
+    what_is_due_at_the_very_end_is_sent_by_both();
     a_message_that_comes_twice_is_delivered_once();
     what_a_link_alters_is_found_by_the_checksum_of_each_message();
     a_message_in_many_datagrams_is_lost_where_the_simulator_loses_it();
@@ -79,6 +80,19 @@ fn losses_are_those_of_the_simulator() {
     let lost = simulated.values().filter(|outcome| **outcome == Outcome::Discarded(DiscardReason::LostOnLink)).count();
     assert!(lost >= 5, "{lost}");
     assert_eq!(simulated, live);
+}
+
+fn what_is_due_at_the_very_end_is_sent_by_both() {
+    let text = SCENARIO.replace("LAWS", "profile = \"localhost\"").replace("offset = \"1ms\"", "offset = \"0ms\"");
+    for engine in [Engine::Sim, Engine::Live] {
+        let Some(run) = engines::run(engine, &load(&text, &NoFiles)) else { return };
+        let sent = |stream| {
+            let of_stream = |row: &&EventRow| row.event.kind == EventKind::Sent && row.event.stream == StreamId(stream);
+            run.rows.events.iter().filter(of_stream).count()
+        };
+        // Each 20 and 5 ms of a second, its end among them.
+        assert_eq!([sent(0), sent(1)], [51, 201], "{engine:?}");
+    }
 }
 
 fn a_message_that_comes_twice_is_delivered_once() {

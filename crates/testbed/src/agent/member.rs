@@ -81,10 +81,11 @@ impl Member {
         }
     }
 
+    /// Starts its node at the beginning of the run, however late that is: what is due counts from there.
     pub(super) fn start(&mut self) -> Result<(), Failure> {
         let connections = self.ports.iter().filter_map(Port::connections);
         self.log.unconnected = connections.map(|connections| connections.missing().count() as u64).sum();
-        self.handle(Input::Command(Command::Start))
+        self.handle_at(SimTime::ZERO, Input::Command(Command::Start)).map(|_| ())
     }
 
     /// Does what is due. True if something was.
@@ -96,18 +97,36 @@ impl Member {
         busy |= looked.is_some() | is_told;
         // Reading the clock is much of what a message costs here, so it is read once where nothing takes long in between.
         let now = looked.filter(|_| !is_told).unwrap_or_else(|| self.clock.now());
-        if self.wake_at.is_some_and(|at| at <= self.oscillator.local(now)) {
-            self.handle_at(now, Input::Timeout)?;
-            busy = true;
-        }
+        busy |= self.wake(now)?;
         if let Some(program) = &mut self.program {
             program.turn(now);
         }
-        if self.stop_at.is_some_and(|at| at <= now) {
+        if self.is_over(now) {
             self.stop()?;
             busy = true;
         }
         Ok(busy)
+    }
+
+    /// Lets its node do what is due. True if something was.
+    fn wake(&mut self, now: SimTime) -> Result<bool, Failure> {
+        let now = self.node_time(now);
+        let is_due = self.wake_at.is_some_and(|at| at <= self.oscillator.local(now));
+        if is_due {
+            self.handle_at(now, Input::Timeout)?;
+        }
+        Ok(is_due)
+    }
+
+    /// True if the run is over and its node was not told so.
+    fn is_over(&self, now: SimTime) -> bool {
+        self.stop_at.is_some_and(|at| at <= now)
+    }
+
+    /// The time that its node is given. What is due at the very end is of the run, as in a simulation, and what is due later is not, however late
+    /// the station comes to the end: until it is told to stop, its node has no time behind that.
+    fn node_time(&self, now: SimTime) -> SimTime {
+        self.stop_at.map_or(now, |end| now.min(end))
     }
 
     /// When something is due if nothing comes in before.
@@ -183,15 +202,20 @@ impl Member {
                         continue;
                     }
                 };
-                let now = self.clock.now();
+                let mut now = self.clock.now();
                 let at = self.stamps.of_realtime(self.clock, now, received.realtime_ns);
+                if self.is_over(at) {
+                    self.wake(at)?;
+                    self.stop()?;
+                    now = self.clock.now();
+                }
                 let bytes = &frame[..received.len.min(frame.len())];
                 let first_event = self.log.events.len();
-                let port = PortId(index as u16);
+                let (port, now) = (PortId(index as u16), self.node_time(now));
                 looked = Some(self.handle_at(now, Input::Frame { port, rx_at: self.oscillator.local(at), bytes })?);
                 let (verdict, told) = self.log.verdicts_from(first_event);
                 // Of a message in several datagrams there is one record: where it ended.
-                if self.ports[index].is_part(bytes) && !verdict.is_some_and(|verdict| verdict.is_verdict()) {
+                if !verdict.is_some_and(|verdict| verdict.is_verdict()) && self.ports[index].is_part(bytes) {
                     self.send_due();
                     continue;
                 }
@@ -227,7 +251,7 @@ impl Member {
     fn tell_fates(&mut self) -> Result<bool, Failure> {
         let mut any = false;
         while let Some((token, left_at)) = self.fates.pop_front() {
-            self.handle(match left_at.map(|at| self.oscillator.local(at)) {
+            self.handle(match left_at.map(|at| self.oscillator.local(self.node_time(at))) {
                 Some(tx_at) => Input::Transmitted { token, tx_at },
                 None => Input::Dropped { token },
             })?;
@@ -238,10 +262,10 @@ impl Member {
 
     /// Gives the node one input and does all it wants done.
     fn handle(&mut self, input: Input<'_>) -> Result<(), Failure> {
-        self.handle_at(self.clock.now(), input).map(|_| ())
+        self.handle_at(self.node_time(self.clock.now()), input).map(|_| ())
     }
 
-    /// The same, where the clock was read just before; what it showed when it was read last.
+    /// The same, where the clock was read just before; what it showed when it was read last. Both are times that a node is given.
     fn handle_at(&mut self, now: SimTime, input: Input<'_>) -> Result<SimTime, Failure> {
         let is_frame = matches!(input, Input::Frame { .. });
         let handled = self.node.handle_input(self.oscillator.local(now), input);
@@ -251,22 +275,24 @@ impl Member {
         // A message was sent over an interface that may hold it back; word of it comes behind it, and is of the time before that.
         let mut was_held = false;
         // What was told of a frame was told when it had been looked at.
-        let mut now = if is_frame { self.clock.now() } else { now };
+        let mut now = if is_frame { self.node_time(self.clock.now()) } else { now };
         loop {
             if let Some((Work { declared: Some(length), .. }, began)) = &computing {
                 // Work without code of its own: this node's processor is busy, the host's need not be.
                 self.pass_time(*began + *length);
-                now = self.clock.now();
+                now = self.node_time(self.clock.now());
             }
             let output = self.node.poll_output(self.oscillator.local(now), &mut self.buffer);
             if let Some((work, began)) = computing.take() {
-                now = self.clock.now();
-                self.log.add_work(began, &work, now - began);
+                let done = self.clock.now();
+                self.log.add_work(began, &work, done - began);
+                now = self.node_time(done);
             }
             match output {
                 Output::Work(work) => {
-                    now = self.clock.now();
-                    computing = Some((work, now));
+                    let begins = self.clock.now();
+                    now = self.node_time(begins);
+                    computing = Some((work, begins));
                 }
                 Output::Event(event) => {
                     attack = match event.kind {
@@ -287,7 +313,7 @@ impl Member {
                         return Err(Failure::Told(Step::Run, reason));
                     }
                     let parts = self.log.add_parts(self.node.parts());
-                    if !self.node.parts().is_empty() {
+                    if !parts.is_empty() {
                         // An attack on one of them is none on the others.
                         attack = None;
                     }
@@ -296,7 +322,7 @@ impl Member {
                     let ready = Ready { port, token, attack: attack.take(), origins, parts };
                     let left_at = self.launch(now, launch_at, ready, len);
                     if !self.ports.get(port.index()).is_some_and(Port::is_held) {
-                        now = left_at.unwrap_or_else(|| self.clock.now());
+                        now = self.node_time(left_at.unwrap_or_else(|| self.clock.now()));
                     } else if std::mem::replace(&mut was_held, true) {
                         self.go_on_later();
                         return Ok(now);
@@ -314,7 +340,7 @@ impl Member {
     /// One that is held back may always have something due again when it comes back from sending. It goes on in the next turn, behind what came
     /// meanwhile, unless the run is over.
     fn go_on_later(&mut self) {
-        self.wake_at = Some(self.oscillator.local(self.clock.now()));
+        self.wake_at = Some(self.oscillator.local(self.node_time(self.clock.now())));
     }
 
     /// Lets time pass until `until` with the node busy. Its network interface goes on launching frames.
@@ -390,3 +416,6 @@ fn own_message(port: &Port, frame: &[u8]) -> Option<ConnectedSent> {
         is_refused: false,
     })
 }
+
+#[cfg(test)]
+mod tests;

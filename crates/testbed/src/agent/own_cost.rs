@@ -21,23 +21,31 @@ use crate::socket::{self, Control};
 const ADDRESSES: [[u8; 4]; 4] = [[127, 0, 0, 71], [127, 0, 0, 72], [127, 0, 0, 73], [127, 0, 0, 74]];
 /// The whole of it takes no longer.
 const LONGEST: Duration = Duration::from_s(600);
+/// Between two bare messages `[ns]`: of 50 us from one message of the stream to the next there is as much for each.
+const WAIT_NS: i64 = 10_000;
 /// The first messages warm caches up.
 const WARM_UP: usize = 1_000;
 
 /// Medians of one message `[ns]`; the reading of the clock around each is taken off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OwnCost {
-    /// All that a sending agent does when a message is due, and its system calls alone: one that says that nothing has come, one that hands
-    /// over as many bytes.
-    pub sender: [i64; 2],
-    /// All that a receiving agent does when one has come, and its system calls alone: one with the message, one that says there is no other.
-    pub receiver: [i64; 2],
+    /// All that a sending agent does when a message is due; its system calls alone, one that says that nothing has come, one that hands
+    /// over as many bytes; these and what no agent can do without.
+    pub sender: [i64; 3],
+    /// All that a receiving agent does when one has come; its system calls alone, one with the message, one that says there is no other; these
+    /// and what no agent can do without.
+    pub receiver: [i64; 3],
 }
 
 impl OwnCost {
     /// What is left without the system calls, of sender and receiver.
     pub const fn own(&self) -> [i64; 2] {
         [self.sender[0] - self.sender[1], self.receiver[0] - self.receiver[1]]
+    }
+
+    /// What of it no agent can do without, of sender and receiver.
+    pub const fn needed(&self) -> [i64; 2] {
+        [self.sender[2] - self.sender[1], self.receiver[2] - self.receiver[1]]
     }
 }
 
@@ -56,11 +64,17 @@ pub struct OwnStream {
     pub len: usize,
 }
 
-/// The cost of so many messages of a stream from one node to another, each in an agent of this thread.
+/// The cost of so many messages of a stream from one node to another, each in an agent of this thread. No agent can do without two readings of
+/// the clock, a record, and what `needed` does with a message; that shows what they take where the kernel has just been.
 ///
 /// # Errors
 /// If the host refuses sockets on its loopback interface, or a node breaks down.
-pub fn own_cost(stream: OwnStream, nodes: [Box<dyn Node + Send>; 2], messages: usize) -> io::Result<OwnCost> {
+pub fn own_cost(
+    stream: OwnStream,
+    nodes: [Box<dyn Node + Send>; 2],
+    messages: usize,
+    needed: &mut dyn FnMut(&[u8]),
+) -> io::Result<OwnCost> {
     let clock = RunClock { epoch_ns: monotonic_ns(), shares_processor: false };
     let mut agents = Vec::new();
     for (place, node) in nodes.into_iter().enumerate() {
@@ -73,7 +87,13 @@ pub fn own_cost(stream: OwnStream, nodes: [Box<dyn Node + Send>; 2], messages: u
     let to = SocketAddrV4::new(Ipv4Addr::from(ADDRESSES[3]), stream.port);
     let (data, mut buffer) = (vec![7; stream.len], vec![0; socket::MESSAGE_LEN_MAX]);
     let mut control = Control::default();
-    let mut samples: [Vec<i64>; 4] = std::array::from_fn(|_| Vec::with_capacity(messages));
+    let mut records = Vec::with_capacity(2 * (messages + WARM_UP));
+    let mut with_needed = |message: &[u8]| {
+        let begun_ns = monotonic_ns();
+        needed(message);
+        records.push((message.len(), begun_ns, monotonic_ns()));
+    };
+    let mut samples: [Vec<i64>; 6] = std::array::from_fn(|_| Vec::with_capacity(messages + WARM_UP));
     while samples[0].len() < messages + WARM_UP {
         let (sending_ns, sent) = time(|| sender.turn());
         if !sent.map_err(told)? {
@@ -81,28 +101,41 @@ pub fn own_cost(stream: OwnStream, nodes: [Box<dyn Node + Send>; 2], messages: u
         }
         let (receiving_ns, received) = time(|| receiver.turn());
         received.map_err(told)?;
-        let (call_ns, sent) = time(|| {
-            // An agent looks whether something has come.
-            let heard = socket::receive_datagram(&bare_sender, &mut buffer, &mut control)?;
-            Ok::<_, io::Error>((heard, bare_sender.send_to(&data, &to.into())?))
-        });
-        sent?;
-        let (calls_ns, heard) = time(|| {
-            let first = socket::receive_datagram(&bare_receiver, &mut buffer, &mut control)?;
-            Ok::<_, io::Error>((first, socket::receive_datagram(&bare_receiver, &mut buffer, &mut control)?))
-        });
-        heard?;
-        for (samples, ns) in samples.iter_mut().zip([sending_ns, call_ns, receiving_ns, calls_ns]) {
-            samples.push(ns);
+        let mut taken = [sending_ns, 0, 0, receiving_ns, 0, 0];
+        for (place, is_needed) in [(1, false), (2, true)] {
+            // The agent has looked for messages until its own was due, and the kernel has forgotten how to send meanwhile; so it has here.
+            let due_ns = monotonic_ns() + WAIT_NS;
+            while monotonic_ns() < due_ns {
+                socket::receive_datagram(&bare_sender, &mut buffer, &mut control)?;
+            }
+            let (ns, sent) = time(|| {
+                let heard = socket::receive_datagram(&bare_sender, &mut buffer, &mut control)?;
+                if is_needed {
+                    with_needed(&data);
+                }
+                Ok::<_, io::Error>((heard, bare_sender.send_to(&data, &to.into())?))
+            });
+            sent?;
+            taken[place] = ns;
+            let (ns, heard) = time(|| {
+                let first = socket::receive_datagram(&bare_receiver, &mut buffer, &mut control)?;
+                if is_needed {
+                    with_needed(&buffer[socket::HEADERS_LEN..][..stream.len]);
+                }
+                Ok::<_, io::Error>((first, socket::receive_datagram(&bare_receiver, &mut buffer, &mut control)?))
+            });
+            heard?;
+            taken[3 + place] = ns;
         }
+        samples.iter_mut().zip(taken).for_each(|(samples, ns)| samples.push(ns));
     }
     let overhead_ns = overhead_ns();
-    let [sending, call, receiving, calls] = samples.map(|mut samples| {
+    let [s0, s1, s2, r0, r1, r2] = samples.map(|mut samples| {
         samples.drain(..WARM_UP);
         samples.sort_unstable();
         median(&samples).unwrap_or(0) - overhead_ns
     });
-    Ok(OwnCost { sender: [sending, call], receiver: [receiving, calls] })
+    Ok(OwnCost { sender: [s0, s1, s2], receiver: [r0, r1, r2] })
 }
 
 fn told(failure: Failure) -> io::Error {

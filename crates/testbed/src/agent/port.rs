@@ -13,7 +13,7 @@ use crate::end::{Fate, NOTICE_LEN, NoticeOf, read_notice};
 use crate::host_link::HostPort;
 use crate::log::hash_of;
 use crate::parts;
-use crate::socket::{HEADERS_LEN, Piece, SocketPort, piece};
+use crate::socket::{HEADERS_LEN, SocketPort};
 use crate::sys::{PacketSocket, Received};
 
 pub(super) enum Port {
@@ -76,10 +76,7 @@ impl Port {
     /// By what both ends know a frame.
     pub(super) fn hash(&self, frame: &[u8]) -> u64 {
         match self {
-            Self::Socket(socket) => match (socket.parted_identity(frame), piece(frame)) {
-                (Some(identity), _) | (None, Piece::First { identity, .. }) => identity,
-                (None, Piece::Rest | Piece::Other) => hash_of(frame),
-            },
+            Self::Socket(socket) => socket.identity_of(frame).unwrap_or_else(|| hash_of(frame)),
             Self::Packet(_) | Self::Host(_) | Self::Local(_) | Self::Can(_) => hash_of(frame),
         }
     }
@@ -87,8 +84,8 @@ impl Port {
     /// The message in a frame, if no frame that the emulator sees stands for it, so that only both ends can say what became of it.
     pub(super) fn own_message<'f>(&self, frame: &'f [u8]) -> Option<&'f [u8]> {
         match self {
-            // Packets stand for it.
-            Self::Socket(socket) if socket.parted_identity(frame).is_some() => None,
+            // Packets stand for one that leaves in parts.
+            Self::Socket(socket) if is_message(frame) && socket.sends_in_parts(frame) => None,
             Self::Socket(_) | Self::Host(_) if is_message(frame) => frame.get(HEADER_LEN..),
             Self::Host(_) => frame.get(HEADERS_LEN..),
             Self::Socket(_) | Self::Packet(_) | Self::Local(_) | Self::Can(_) => None,
