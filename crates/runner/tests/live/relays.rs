@@ -127,7 +127,9 @@ fn without_tun_every_message_has_the_same_fate() {
 }
 
 fn a_recording_is_replayed_as_it_was() {
-    let scenario = load(REPLAY, &One(capture(&uneven())));
+    // The last message comes 10 ms before the end, and the next would have been due then: a host that is late by less changes nothing.
+    let text = REPLAY.replace("duration = \"3s\"", "duration = \"2879ms\"");
+    let scenario = load(&text, &One(capture(&uneven())));
     let simulated = engines::run(Engine::Sim, &scenario).expect("simulated");
     let Some(live) = engines::run(Engine::Live, &scenario) else { return };
     let sent = |run: &Run| {
