@@ -92,7 +92,7 @@ impl Fold {
 
     /// Counts the frames that are known to have ended. The run has come to `now`.
     pub fn settle(&mut self, now: SimTime) {
-        self.streams.settle(&self.meta, &self.clocks, now, None);
+        self.streams.settle(&self.meta, &self.clocks, now, None, &Stays::default());
     }
 
     /// When start-up was over for each stream, as far as was known when frames were settled last `[ns]`.
@@ -112,8 +112,8 @@ impl Fold {
         };
         let passed_ns = if interrupted { last_ns } else { last_ns.max(self.meta.duration_ns) };
         self.streams.set_absences(&rest.absences);
-        self.streams.settle(&self.meta, &self.clocks, end, Some((&rest.owed, &rest.on_way)));
         let stays = Stays::new(&rest.stalls);
+        self.streams.settle(&self.meta, &self.clocks, end, Some((&rest.owed, &rest.on_way)), &stays);
         let meta = &self.meta;
         let (streams, latencies) = self.streams.finish(meta);
         let summary = RunSummary {
@@ -124,7 +124,7 @@ impl Fold {
             divided: Vec::new(),
             links: Vec::new(),
             segments: segments::segments(meta, &rest.segments, passed_ns),
-            clocks: self.clocks.finish(),
+            clocks: self.clocks.finish(&stays),
             work: self.computed.finish(meta),
             tasks: self.tasks.finish(meta),
             release_error: rest.releases.iter().map(|row| row.error.as_ns()).collect::<Samples>().spread(),

@@ -102,6 +102,9 @@ pub struct StreamSummary {
     pub missing: u64,
     /// Due after start-up, and nothing was sent.
     pub not_sent: u64,
+    /// Of those that were not in time after start-up, the ones that were due or on their way while the host was stalled. Live only.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub held_up: u64,
     /// Nobody can say where they are. By radio: lost, or out of reach.
     pub unaccounted: u64,
     /// On their way when the run ended.
@@ -266,6 +269,9 @@ pub struct ClockSummary {
     /// Of these, when nobody relied on it any more: a link of its network had failed, and the other network goes on.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub spared: u64,
+    /// Of the others, within a cycle after the host was stalled, or while it was. Live only.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub held_up: u64,
     /// No frame goes by it, so that nothing fails for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unused: bool,
@@ -369,6 +375,16 @@ impl RunSummary {
             && self.streams.iter().all(StreamSummary::held)
     }
 
+    /// True if deadlines did not hold, and for no reason but the host of a live run: it was stalled while each of the frames that failed was due or
+    /// on its way, and when a clock was lost. What the network would have done is not known then.
+    pub fn failed_in_stalls(&self) -> bool {
+        !self.deadlines_held()
+            && self.unbalanced().is_none()
+            && self.clocks.iter().all(|clock| clock.held() || clock.failed_in_stalls())
+            && self.segments.iter().all(SegmentSummary::kept_precision)
+            && self.streams.iter().all(|stream| stream.held() || stream.failed_in_stalls())
+    }
+
     /// The streams of which no frame could be judged.
     pub fn unjudged(&self) -> impl Iterator<Item = &StreamSummary> {
         self.streams.iter().filter(|stream| stream.is_unjudged())
@@ -399,6 +415,11 @@ impl StreamSummary {
     /// True if after start-up every frame came in time, but for those that the scenario allows.
     pub fn held(&self) -> bool {
         self.failed() == 0
+    }
+
+    /// True if the host was stalled while each frame that was not in time was due or on its way.
+    pub fn failed_in_stalls(&self) -> bool {
+        !self.held() && self.held_up == self.losses().map(|(_, count)| count).sum::<u64>()
     }
 
     /// True if its frames can be late, and the run was over before one could be judged.
@@ -481,6 +502,11 @@ impl ClockSummary {
     /// True if it joined in time and was never lost while anybody might rely on it.
     pub fn has_kept(&self) -> bool {
         self.acquired_ns.is_some() && self.lost == self.spared && !self.joined_late()
+    }
+
+    /// True if it joined in time and was lost, and the host was stalled each time.
+    pub fn failed_in_stalls(&self) -> bool {
+        !self.held() && self.acquired_ns.is_some() && !self.joined_late() && self.lost == self.spared + self.held_up
     }
 
     /// True if start-up took longer than it may.

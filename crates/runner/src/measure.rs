@@ -25,6 +25,7 @@ use crate::offered::overloads;
 use crate::record::Waits;
 use crate::traffic::PlanTraffic;
 use crate::ways::Open;
+use crate::windows;
 use crate::{Run, describe};
 
 /// Frames of a live run are made ready this much before their slot, so that waking up is no part of their lateness.
@@ -262,6 +263,8 @@ pub fn measure(
     config.capture = options.capture;
     config.fifo = !options.no_fifo;
     config.no_tun = options.no_tun;
+    config.stall_threshold =
+        windows::stall_threshold(prepared).unwrap_or(config.stall_threshold).min(config.stall_threshold);
     config.placement = options.placement.unwrap_or(Placement::OneProcessor);
     config.agent_command.clone_from(&options.agent_command);
 

@@ -8,11 +8,24 @@ use chronoseal_testbed::Waits;
 /// A value that is written into a scenario is a multiple of this.
 const STEP: Duration = Duration::from_us(10);
 
+/// An idle host wakes a thread later than this less than once in a thousand times.
+const SHORTEST_STALL: Duration = Duration::from_us(200);
+
 /// Times of a plan's schedules that this host does not keep, in words, with the least that it does. Waits a fifth of a second to find out, if
 /// the plan has such times.
 pub fn beyond_host(prepared: &Prepared<'_>, no_fifo: bool) -> Vec<String> {
     let windows = windows(prepared);
     if windows.is_empty() { Vec::new() } else { beyond(&windows, &Waits::measure(!no_fifo)) }
+}
+
+/// A wake-up that is later than the shortest of a plan's windows makes a frame miss it: the run's stalls are those, but none shorter than an idle
+/// host has now and then.
+pub(crate) fn stall_threshold(prepared: &Prepared<'_>) -> Option<Duration> {
+    shortest(&windows(prepared)).map(|time| time.max(SHORTEST_STALL))
+}
+
+fn shortest(windows: &[Window]) -> Option<Duration> {
+    windows.iter().map(|window| window.time).min()
 }
 
 /// A time within which a segment's schedule has to be kept.
@@ -53,6 +66,13 @@ mod tests {
         let window = |key, us| Window { segment: "net".into(), key, time: Duration::from_us(us) };
         let windows = [window("precision", 10), window("guard_period", 200)];
         beyond(&windows, &Waits { count: 200, late_p99_ns: late_ns })
+    }
+
+    #[test]
+    fn the_shortest_window_says_what_a_stall_is() {
+        let window = |us| Window { segment: "net".into(), key: "precision", time: Duration::from_us(us) };
+        assert_eq!(shortest(&[window(700), window(400)]), Some(Duration::from_us(400)));
+        assert_eq!(shortest(&[]), None);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub struct LiveConfig {
     pub drain: Duration,
     /// Keep every frame's bytes as the medium saw them.
     pub capture: bool,
-    /// A wake-up later than this is a stall.
+    /// A wake-up of emulator, agent or sentinel later than this is a stall.
     pub stall_threshold: Duration,
     /// Ask for `SCHED_FIFO`; without it the kernel's time slices show in every figure.
     pub fifo: bool,
@@ -80,7 +80,7 @@ pub struct Program {
     pub streams: Vec<ProgramStream>,
 }
 
-/// A process that runs this much later than it should was kept from its processor.
+/// A process that runs this much later than it should was kept from its processor, unless a run says another time.
 pub(crate) const STALL_THRESHOLD: Duration = Duration::from_ms(1);
 
 /// A stream that programs carry, as one of them is told of it.

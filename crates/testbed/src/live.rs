@@ -188,7 +188,7 @@ pub fn run(
     for agent in &mut agents {
         agent.tell(&ToAgent::Finish);
     }
-    let logs = collect(config, &mut agents);
+    let mut logs = collect(config, &mut agents);
     let host = LiveHost {
         emulator_fifo,
         emulator_cpu,
@@ -196,7 +196,7 @@ pub fn run(
         cpus: cpus.len(),
         state,
     };
-    let outcome = outcome_of(config, &wires, emulated, stalls, &logs, traffic, host, interrupted);
+    let outcome = outcome_of(config, &wires, emulated, stalls, &mut logs, traffic, host, interrupted);
     match agents.iter().find_map(|agent| Some((agent.first(), agent.name(), agent.lost.clone()?))) {
         None => Ok(outcome),
         Some((node, name, reason)) => {
@@ -342,7 +342,7 @@ fn outcome_of(
     wires: &[Wire],
     mut emulated: EmulatorLog,
     stalls: Vec<StallRow>,
-    logs: &[Option<AgentLog>],
+    logs: &mut [Option<AgentLog>],
     traffic: &dyn Traffic,
     host: LiveHost,
     interrupted: bool,
@@ -352,6 +352,7 @@ fn outcome_of(
     emulated.stalls.sort_by_key(|stall| stall.time);
     let lines: Vec<&Line> = wires.iter().map(|wire| &wire.line).collect();
     let mut joined = join::join(&config.agents, &lines, emulated, logs, traffic);
+    let logs = &*logs;
     joined.rows.interrupted = interrupted;
     let mut warnings = joined.warnings;
     if !host.emulator_fifo && config.fifo {

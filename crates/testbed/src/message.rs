@@ -38,6 +38,8 @@ pub(crate) struct Setup {
     pub(crate) members: Vec<MemberSetup>,
     pub(crate) cpu: Option<usize>,
     pub(crate) fifo: Option<i32>,
+    /// As [`crate::LiveConfig::stall_threshold`].
+    pub(crate) stall_threshold_ps: i64,
     /// Do without `/dev/net/tun` even where it can be opened.
     pub(crate) no_tun: bool,
     /// Only to see what the host grants: no node is built, and the agent ends when it is set up.

@@ -63,6 +63,7 @@ impl AgentProcess {
             members: members.iter().map(member).collect(),
             cpu,
             fifo: config.fifo.then_some(RUN_FIFO),
+            stall_threshold_ps: config.stall_threshold.as_ps(),
             no_tun: config.no_tun,
             is_trial,
             config: config.node_config.clone(),

@@ -40,6 +40,7 @@ fn stream_of(name: &str, p50_us: f64, p99_us: f64, lost: u64) -> StreamSummary {
         startup: 0,
         replaced: 0,
         not_sent: 0,
+        held_up: 0,
         is_lossy: true,
         allowances: Vec::new(),
         receivers: Vec::new(),

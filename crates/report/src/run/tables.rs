@@ -83,6 +83,9 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
         table.push(vec![
             Cell::text(&stream.name),
             match (counts.held(), not_timed.contains(&stream.name.as_str())) {
+                (false, _) if counts.failed_in_stalls() => Cell::text("not checked")
+                    .marked(Mark::Warn)
+                    .titled("the host was stalled where frames were late or lost"),
                 (false, _) => Cell::text("no").marked(Mark::Bad),
                 (true, true) => Cell::text("not checked").marked(Mark::Warn),
                 (true, false) if counts.delivered == 0 => {

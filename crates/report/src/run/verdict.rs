@@ -14,6 +14,9 @@ use crate::word::Word;
 /// Attacks, and clocks that failed, the verdict names one by one.
 const NAMED_MAX: usize = 8;
 
+/// What to do about a run of which only the host is to blame.
+const IN_STALLS: &str = " Run it again while nothing else runs; `chronoseal doctor` shows what this host can keep.";
+
 pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     if let Some(lost) = &meta.lost {
         let text = format!("Not checked, because {lost}. What is below is what the others wrote down.");
@@ -29,6 +32,7 @@ pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     text += &on_attacks(summary, deadlines);
     let is_keyed = key.is_none_or(|(is_keyed, _)| is_keyed);
     let word = match deadlines && is_keyed {
+        false if is_keyed && forged == 0 && programs.is_empty() && summary.failed_in_stalls() => Word::NotChecked,
         false => Word::Failed,
         true if forged > 0 || !programs.is_empty() => Word::Failed,
         true if summary.interrupted || summary.unjudged().next().is_some() => Word::NotChecked,
@@ -132,6 +136,19 @@ fn on_deadlines(summary: &RunSummary) -> String {
             None => "every deadline held".into(),
             Some(because) => format!("not checked, because {because}"),
         },
+        (Some(clock), 0) if summary.failed_in_stalls() => {
+            format!("not checked, because {clock} while this host was stalled; every frame was in time")
+        }
+        (_, failed) if summary.failed_in_stalls() => {
+            let all = counted(delivered + failed, "frame");
+            format!(
+                "not checked, because this host was stalled while the {failed} of {all} that {} late or lost {} due or on {} way; the others \
+                 were in time",
+                were(failed),
+                were(failed),
+                if failed == 1 { "its" } else { "their" },
+            )
+        }
         (Some(clock), 0) => format!("it cannot be said that deadlines held: {clock}"),
         (clock, failed) => {
             let because = clock.map_or_else(String::new, |clock| format!(", and {clock}"));
@@ -308,11 +325,12 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     }
     if summary.stalls.count > 0 {
         points.push(format!(
-            "The host took the processor away {}, {:.1} ms together; {} {} on the way meanwhile and told apart below.",
+            "The host took the processor away {}, {:.1} ms together; {} {} on the way meanwhile and told apart below.{}",
             counted(summary.stalls.count, "time"),
             summary.stalls.total_ns as f64 / 1e6,
             counted(summary.stalls.frames, "frame"),
-            were(summary.stalls.frames)
+            were(summary.stalls.frames),
+            if summary.failed_in_stalls() { IN_STALLS } else { "" },
         ));
     }
     points.extend(meta.warnings.iter().map(|warning| format!("Check before trusting: {warning}")));

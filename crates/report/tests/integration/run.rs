@@ -130,6 +130,22 @@ fn a_run_that_the_host_held_up_all_the_time_is_unfit() {
 }
 
 #[test]
+fn a_run_of_which_only_the_host_is_to_blame_is_not_checked() {
+    let of = |stalled: bool, attack: Option<AttackKind>| {
+        let mut rows = rows();
+        (rows.frames[200].outcome, rows.frames[200].stalled) = (Outcome::Late, stalled);
+        let forged = FrameRow { attack, sender: NodeId(2), ..rows.frames[100] };
+        rows.frames.extend(attack.map(|_| forged));
+        report(Engine::Live, &rows).verdict
+    };
+    let held_up = of(true, None);
+    assert_eq!(held_up.word, Word::NotChecked);
+    let says = "Not checked, because this host was stalled while the 1 of 400 frames that was late or lost was due or on its way";
+    assert!(held_up.text.starts_with(says), "{}", held_up.text);
+    assert_eq!((of(false, None).word, of(true, Some(AttackKind::Spoof)).word), (Word::Failed, Word::Failed));
+}
+
+#[test]
 fn a_stream_of_which_nothing_could_be_judged_is_not_checked() {
     let (rows, meta) = (rows(), meta(Engine::Sim));
     let held = |delivered: u64| {

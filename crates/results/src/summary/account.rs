@@ -69,6 +69,9 @@ pub struct Account {
     pub in_flight: u64,
     /// Due after start-up, and its sender sent nothing; these are not among `sent`.
     pub not_sent: u64,
+    /// Of those that were not in time after start-up, the ones that were due or on their way while the host was stalled. Live only.
+    #[serde(default, skip_serializing_if = "super::is_zero")]
+    pub held_up: u64,
     /// Accepted after a later one of the stream had been (RFC 4737, Type-P-Reordered); these are among those that were accepted. Not known,
     /// and zero, of a stream that several send.
     #[serde(default, skip_serializing_if = "super::is_zero")]
@@ -122,7 +125,7 @@ impl Account {
         self.discarded.clear();
         // What was missed before start-up is over need not have been sent.
         self.due -= self.not_sent;
-        self.not_sent = 0;
+        (self.not_sent, self.held_up) = (0, 0);
     }
 
     /// Leaves out a frame that was not meant for the receiver.
@@ -143,6 +146,7 @@ impl Account {
         self.startup += other.startup;
         self.in_flight += other.in_flight;
         self.not_sent += other.not_sent;
+        self.held_up += other.held_up;
         self.reordered += other.reordered;
         self.copies.add(other.copies);
         for (reason, count) in &other.discarded {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{EventKind, NodeId};
+use chronoseal_core::{Duration, EventKind, NodeId, SimTime};
 
 use super::{ClockSummary, TaskSummary, WorkSummary};
-use crate::{EventRow, RunMeta, Samples, WorkRow};
+use crate::{EventRow, RunMeta, Samples, Stays, WorkRow};
 
 /// Every clock of every segment that keeps clocks together, by segment and node.
 pub(crate) struct Clocks {
@@ -19,6 +19,8 @@ struct Clock {
     cycle_ns: i64,
     /// From then on nobody relies on it `[ns]`.
     spared_from_ns: Option<i64>,
+    /// When it was lost while somebody did.
+    lost_at: Vec<SimTime>,
 }
 
 impl Clocks {
@@ -41,12 +43,13 @@ impl Clocks {
                     corrections: 0,
                     lost: 0,
                     spared: 0,
+                    held_up: 0,
                     is_unused: domain.is_unused(node),
                     beacons_rejected: 0,
                     startup_cycles: domain.startup_cycles,
                 };
                 let spared_from_ns = spared.map(|(_, since_ns)| *since_ns);
-                clocks.push(Clock { summary, cycle_ns: domain.cycle_ns, spared_from_ns });
+                clocks.push(Clock { summary, cycle_ns: domain.cycle_ns, spared_from_ns, lost_at: Vec::new() });
             }
         }
         Self { clocks, of_node }
@@ -64,8 +67,14 @@ impl Clocks {
         self.clocks.iter().map(|clock| clock.summary.acquired_ns)
     }
 
-    pub(crate) fn finish(self) -> Vec<ClockSummary> {
-        self.clocks.into_iter().map(|clock| clock.summary).collect()
+    /// What became of each, where the host did not let a live run go on in these stays.
+    pub(crate) fn finish(self, stays: &Stays) -> Vec<ClockSummary> {
+        let finish = |Clock { mut summary, cycle_ns, lost_at, .. }: Clock| {
+            let is_held_up = |at: &&SimTime| stays.overlap(**at - Duration::from_ns(cycle_ns), **at);
+            summary.held_up = lost_at.iter().filter(is_held_up).count() as u64;
+            summary
+        };
+        self.clocks.into_iter().map(finish).collect()
     }
 }
 
@@ -82,7 +91,10 @@ impl Clock {
             }
             EventKind::SyncLost => {
                 clock.lost += 1;
-                clock.spared += u64::from(self.spared_from_ns.is_some_and(|since_ns| ns >= since_ns));
+                match self.spared_from_ns.is_some_and(|since_ns| ns >= since_ns) {
+                    true => clock.spared += 1,
+                    false => self.lost_at.push(row.time),
+                }
             }
             EventKind::BeaconRejected => clock.beacons_rejected += 1,
             EventKind::ClockCorrected if clock.acquired_ns.is_some_and(|acquired_ns| acquired_ns < ns) => {

@@ -9,7 +9,7 @@ use super::nodes::Clocks;
 use super::order::Order;
 use super::ways::Ways;
 use super::{Account, PartSummary, Spread, StreamSummary};
-use crate::{Absence, Distribution, EventRow, FrameRow, HopRow, OnWayRow, OwedRow, RunMeta, Samples};
+use crate::{Absence, Distribution, EventRow, FrameRow, HopRow, OnWayRow, OwedRow, RunMeta, Samples, Stays};
 
 /// Every stream of a run.
 pub(crate) struct Streams {
@@ -117,18 +117,20 @@ impl Streams {
         told.receivers.iter().map(first).max().unwrap_or(0).min(told.period_ns)
     }
 
-    /// Settles what has come; `end` is what nodes owe, and what is known to have been somewhere, when the run is over.
+    /// Settles what has come; `end` is what nodes owe, and what is known to have been somewhere, when the run is over. `stays` are of a live run,
+    /// of which everything is settled at its end.
     pub(crate) fn settle(
         &mut self,
         meta: &RunMeta,
         clocks: &Clocks,
         now: SimTime,
         end: Option<(&[OwedRow], &[OnWayRow])>,
+        stays: &Stays,
     ) {
         self.ready_ns = self.find_ready(meta, clocks);
         self.ways.settle(meta, &self.ready_ns, end.is_some());
         for (stream, ready_ns) in self.streams.iter_mut().zip(&self.ready_ns) {
-            stream.settle(Settled { now, ready_ns: *ready_ns, absences: &self.absences, end });
+            stream.settle(Settled { now, ready_ns: *ready_ns, absences: &self.absences, end, stays });
         }
     }
 
@@ -185,6 +187,7 @@ impl Stream {
             overdue: all.overdue,
             missing: all.missing,
             not_sent: all.not_sent,
+            held_up: all.held_up,
             unaccounted: all.unaccounted,
             in_flight: all.in_flight,
             startup: all.startup,

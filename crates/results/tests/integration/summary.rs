@@ -1,7 +1,7 @@
 use chronoseal_core::{AttackKind, DiscardReason, Duration, Event, EventKind, NodeId, StreamId};
 use chronoseal_results::{
-    ClockDomainMeta, EventRow, FrameRow, HopRow, NodeMeta, NodeRole, Outcome, RunRows, SegmentMeta, StreamMeta,
-    summarise,
+    ClockDomainMeta, EventRow, FrameRow, HopRow, NodeMeta, NodeRole, Outcome, RunRows, SegmentMeta, StallRow,
+    StreamMeta, summarise,
 };
 
 use crate::sample::{acquired, backbone, delivered, meta, rows, series, spoofed, us};
@@ -194,6 +194,53 @@ fn stalled_frames_are_shown_and_told_apart() {
         summarise(&meta(), &rows).unfit()
     };
     assert_eq!([0, 43, 44, 400].map(unfit), [None, None, Some(11), Some(100)]);
+}
+
+#[test]
+fn a_frame_that_the_host_held_up_is_told_from_one_that_failed_by_itself() {
+    let of = |outcomes: &[(usize, Outcome, bool)]| {
+        let mut rows = rows(400);
+        for (place, outcome, stalled) in outcomes {
+            (rows.frames[*place].outcome, rows.frames[*place].stalled) = (*outcome, *stalled);
+        }
+        let summary = summarise(&meta(), &rows);
+        (summary.streams[0].failed(), summary.streams[0].held_up, summary.failed_in_stalls())
+    };
+    let outside = Outcome::Discarded(DiscardReason::OutsideWindow);
+    assert_eq!(of(&[]), (0, 0, false));
+    assert_eq!(of(&[(200, Outcome::Late, true), (210, outside, true)]), (2, 2, true));
+    assert_eq!(of(&[(200, Outcome::Late, true), (210, outside, false)]), (2, 1, false));
+    // The host does not change tags.
+    assert_eq!(of(&[(200, Outcome::Discarded(DiscardReason::TagMismatch), true)]), (1, 0, false));
+    // A slot in which nothing came says nothing of a stall itself: its time does.
+    let missing = |stall_ms: i64| {
+        let mut rows = rows(400);
+        rows.stalls = vec![StallRow { time: us(stall_ms * 1_000), duration: Duration::from_us(700) }];
+        let frame = &mut rows.frames[200];
+        *frame = FrameRow {
+            outcome: Outcome::Missing,
+            sent_at: None,
+            arrived_at: None,
+            departed_at: None,
+            received_at: None,
+            accepted_at: None,
+            due_at: None,
+            ..*frame
+        };
+        let summary = summarise(&meta(), &rows);
+        (summary.streams[0].failed(), summary.failed_in_stalls())
+    };
+    assert_eq!([missing(2_005), missing(2_055)], [(1, true), (1, false)]);
+    let clock_lost = |stall_ms: i64| {
+        let mut rows = rows(400);
+        rows.stalls = vec![StallRow { time: us(stall_ms * 1_000), duration: Duration::from_us(700) }];
+        let event = Event::of(EventKind::SyncLost, StreamId::NONE, 0);
+        rows.events.push(EventRow { time: us(2_005_000), ..acquired(1, 0) });
+        rows.events.last_mut().unwrap().event = event;
+        let summary = summarise(&meta(), &rows);
+        (summary.deadlines_held(), summary.failed_in_stalls())
+    };
+    assert_eq!([clock_lost(2_000), clock_lost(2_006)], [(false, true), (false, false)]);
 }
 
 #[test]

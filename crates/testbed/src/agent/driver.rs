@@ -9,7 +9,6 @@ use super::Failure;
 use super::member::Member;
 use super::port::Port;
 use crate::clock::{RunClock, SPIN, is_ready, readable};
-use crate::config::STALL_THRESHOLD;
 use crate::log::AgentLog;
 use crate::message::{self, Step, ToAgent};
 
@@ -22,8 +21,14 @@ const LOOK_EVERY: Duration = Duration::from_ms(50);
 /// A busy agent looks at its control socket this often.
 const CONTROL_EVERY: Duration = Duration::from_ms(5);
 
-pub(super) fn run(control: &UnixStream, members: Vec<Member>, clock: RunClock) -> Result<Vec<AgentLog>, Failure> {
-    let mut driver = Driver { clock, members, stalls: Vec::new() };
+/// Runs the nodes of a process until the controller asks for what they wrote down. A wake-up later than `stall_threshold` is written down too.
+pub(super) fn run(
+    control: &UnixStream,
+    members: Vec<Member>,
+    clock: RunClock,
+    stall_threshold: Duration,
+) -> Result<Vec<AgentLog>, Failure> {
+    let mut driver = Driver { clock, stall_threshold, members, stalls: Vec::new() };
     driver.connect()?;
     driver.clock.wait_until(SimTime::ZERO);
     driver.members.iter_mut().try_for_each(Member::start)?;
@@ -38,6 +43,7 @@ pub(super) fn run(control: &UnixStream, members: Vec<Member>, clock: RunClock) -
 
 struct Driver {
     clock: RunClock,
+    stall_threshold: Duration,
     members: Vec<Member>,
     /// As [`AgentLog::stalls`].
     stalls: Vec<(i64, i64)>,
@@ -95,7 +101,7 @@ impl Driver {
             self.clock.spin_until(next);
         }
         let late = self.clock.now() - next;
-        if late > STALL_THRESHOLD {
+        if late > self.stall_threshold {
             self.stalls.push((next.as_ps(), late.as_ps()));
         }
         is_ready(&descriptors[0])

@@ -118,7 +118,7 @@ fn live(socket: &UnixStream, transports: &dyn Transports, factory: &NodeFactory<
         Member::new(member, own, node, clock, duration, records)
     };
     let members: Vec<Member> = setup.members.iter().zip(nodes).map(member).collect();
-    let mut logs = driver::run(socket, members, clock)?;
+    let mut logs = driver::run(socket, members, clock, Duration::from_ps(setup.stall_threshold_ps))?;
     logs.iter_mut().for_each(|log| log.scenario_hash.clone_from(&setup.scenario_hash));
     message::send(socket, &FromAgent::Logs(logs)).map_err(gone)
 }

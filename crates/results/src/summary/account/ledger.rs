@@ -9,7 +9,7 @@ use super::periodic::Periodic;
 use super::receiver::Receiver;
 use super::{Account, Keys, Sent};
 use crate::summary::displaced::Attacks;
-use crate::{Absence, EventRow, FrameRow, OnWayRow, Outcome, OwedRow, RunMeta, StreamMeta};
+use crate::{Absence, EventRow, FrameRow, OnWayRow, Outcome, OwedRow, RunMeta, Stays, StreamMeta};
 
 /// What is known when accounts are settled.
 #[derive(Clone, Copy)]
@@ -22,6 +22,8 @@ pub(in crate::summary) struct Settled<'r> {
     pub(in crate::summary) absences: &'r [Absence],
     /// The run is over: what nodes owe, and what is known to have been somewhere.
     pub(in crate::summary) end: Option<(&'r [OwedRow], &'r [OnWayRow])>,
+    /// When the host did not let a live run go on.
+    pub(in crate::summary) stays: &'r Stays,
 }
 
 /// The frames and rows of one stream, each gathered once and forgotten when it is counted.
@@ -175,7 +177,7 @@ impl Ledger {
         if self.stream.senders.is_some() {
             self.settle_all(settled, &sent, came.iter().chain(&waited));
         } else if self.receivers.is_empty() {
-            self.settle_nobody(&on_way);
+            self.settle_nobody(settled, &on_way);
         } else {
             let mut receivers = std::mem::take(&mut self.receivers);
             let withheld = std::mem::take(&mut self.withheld);
@@ -249,7 +251,7 @@ impl Ledger {
         let mut account = std::mem::take(&mut self.all);
         account.receiver = format!("all {}", receivers.len());
         (account.due, account.sent) = (account.due + sent, account.sent + sent);
-        told.for_each(|row| self.count(&mut account, row.cycle_start, &End::Row(*row)));
+        told.for_each(|row| self.count(&mut account, settled, row.cycle_start, &End::Row(*row)));
         if settled.end.is_some() {
             account.unaccounted = u64::try_from(account.balance()).unwrap_or(0);
         }
@@ -258,13 +260,13 @@ impl Ledger {
 
     /// What was thrown away on its way to nobody. Of a frame of which several copies are sent that is a copy: whether all of them were
     /// lost shows in what becomes of the PDUs.
-    fn settle_nobody(&mut self, on_way: &[FrameRow]) {
+    fn settle_nobody(&mut self, settled: Settled<'_>, on_way: &[FrameRow]) {
         let mut account = std::mem::take(&mut self.all);
         for row in on_way {
             match row.outcome {
                 Outcome::Discarded(DiscardReason::CopyEliminated) => account.copies.eliminated += 1,
                 Outcome::Discarded(_) if self.stream.is_replicated => account.copies.lost += 1,
-                _ => self.count(&mut account, row.cycle_start, &End::Row(*row)),
+                _ => self.count(&mut account, settled, row.cycle_start, &End::Row(*row)),
             }
         }
         self.all = account;
@@ -312,7 +314,7 @@ impl Ledger {
     }
 
     /// Counts a frame whose cycle began at a time.
-    pub(super) fn count(&self, account: &mut Account, cycle_start: SimTime, end: &End) {
+    pub(super) fn count(&self, account: &mut Account, settled: Settled<'_>, cycle_start: SimTime, end: &End) {
         let place = match end.row().map(|row| (row, row.outcome)) {
             Some((_, Outcome::Delivered)) => &mut account.in_time,
             _ if self.is_startup(cycle_start) => &mut account.startup,
@@ -326,6 +328,29 @@ impl Ledger {
             Some((_, Outcome::Discarded(reason))) => account.discarded.entry(reason.name().into()).or_default(),
         };
         *place += 1;
+        let is_judged = !self.is_startup(cycle_start);
+        account.held_up += u64::from(is_judged && end.row().is_some_and(|row| self.is_held_up(settled, row)));
+    }
+
+    /// True of a frame that came too late or nowhere, if the host was stalled while it was due or on its way. Other ends have nothing to do
+    /// with time.
+    fn is_held_up(&self, settled: Settled<'_>, row: &FrameRow) -> bool {
+        use DiscardReason::{FrameMissing, HostBufferFull, OutsideWindow, QueueFull, Superseded, WaitedTooLong};
+        match row.outcome {
+            Outcome::Missing => self.is_due_in_stall(settled, row.due_at.or(row.slot_start).unwrap_or(row.cycle_start)),
+            Outcome::Late
+            | Outcome::Discarded(
+                FrameMissing | HostBufferFull | OutsideWindow | QueueFull | Superseded | WaitedTooLong,
+            ) => row.stalled,
+            Outcome::Delivered | Outcome::Discarded(_) | Outcome::Unaccounted => false,
+        }
+    }
+
+    /// True if the host was stalled between when a frame was due and when the next one was, or its deadline over if that is sooner.
+    pub(super) fn is_due_in_stall(&self, settled: Settled<'_>, due: SimTime) -> bool {
+        let within_ns =
+            self.stream.deadline_ns.map_or(self.stream.period_ns, |deadline_ns| deadline_ns.min(self.stream.period_ns));
+        settled.stays.overlap(due, due + Duration::from_ns(within_ns))
     }
 }
 

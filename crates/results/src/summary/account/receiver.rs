@@ -70,7 +70,7 @@ impl Receiver {
                         account.copies.eliminated += 1;
                     }
                     // A second end of one frame: the account does not balance, and the verdict says so.
-                    (false, _) => ledger.count(&mut account, row.cycle_start, &End::Row(*row)),
+                    (false, _) => ledger.count(&mut account, settled, row.cycle_start, &End::Row(*row)),
                 }
             }
             for row in &on_way {
@@ -117,6 +117,8 @@ impl Receiver {
             if !is_seen && !open.end_missing(row) && is_due && !is_of_sender(&mut self.unsent) {
                 let is_lost = u64::from(!ledger.is_absent(settled.absences, self.node, row.cycle_start));
                 (account.due, account.not_sent) = (account.due + is_lost, account.not_sent + is_lost);
+                let due = row.slot_start.unwrap_or(row.cycle_start);
+                account.held_up += is_lost * u64::from(ledger.is_due_in_stall(settled, due));
             }
         }
         self.used = self.used.split_off(&part.keep_from);
@@ -172,7 +174,7 @@ impl Receiver {
                         (Some(known), Some(new)) => Some((known.0.max(new.0), known.1.max(new.1))),
                         (known, new) => known.or(new),
                     };
-                    ledger.count(account, ledger.begins_at(&sent, &end), &end);
+                    ledger.count(account, settled, ledger.begins_at(&sent, &end), &end);
                 }
                 None if ledger.is_absent(settled.absences, self.node, sent.time) => account.leave_out(),
                 None => self.open.push((sent, None)),
@@ -198,7 +200,7 @@ impl Receiver {
                 // Who waits for the next frame of a stream can call it missing before it has taken as long as it may. Of a frame
                 // that lost copies another can still come: each segment makes new ones, and each receiver has its own.
                 Some(end) if end.may_be_wrong() && may_be_under_way => account.in_flight += 1,
-                Some(end) => ledger.count(account, ledger.begins_at(sent, end), end),
+                Some(end) => ledger.count(account, settled, ledger.begins_at(sent, end), end),
                 None if ledger.is_absent(settled.absences, self.node, sent.time) => account.leave_out(),
                 None if ledger.is_startup(ledger.cycle_start(sent)) => account.startup += 1,
                 None if may_be_under_way => account.in_flight += 1,
@@ -218,6 +220,7 @@ impl Receiver {
         account: &mut Account,
     ) {
         for due in owed.filter(|due| !ledger.is_absent(settled.absences, self.node, *due)) {
+            let before = account.not_sent;
             // Without a deadline it may come as late as its sender comes to it, as long as that is before the next one is due.
             let limit_ns = self.deadline_ns.unwrap_or(ledger.stream.period_ns);
             let place = match (settled.now - due).as_ns() {
@@ -226,6 +229,7 @@ impl Receiver {
                 _ => &mut account.not_sent,
             };
             (account.due, *place) = (account.due + 1, *place + 1);
+            account.held_up += u64::from(account.not_sent > before && ledger.is_due_in_stall(settled, due));
         }
     }
 
