@@ -344,7 +344,7 @@ pub(crate) static RELEASES: Table<ReleaseRow> = Table {
                 Ok(())
             },
         ),
-        field!("error_ns": error),
+        columns::measured(field!("error_ns": error)),
     ],
 };
 

@@ -225,6 +225,15 @@ impl EventRecord {
         SimTime::from_ps(self.0)
     }
 
+    /// Says another time of it. What is told of a frame counts from when it was due, which stays as it is.
+    pub(crate) fn move_to(&mut self, at_ps: i64) {
+        const FROM_DUE: [u16; 3] = [EventKind::Sent.code(), EventKind::Delivered.code(), EventKind::Withheld.code()];
+        if FROM_DUE.contains(&self.1) && self.4 != 0 {
+            self.4 += at_ps - self.0;
+        }
+        self.0 = at_ps;
+    }
+
     pub(crate) fn event(&self) -> Option<Event> {
         let kind = EventKind::from_code(self.1)?;
         Some(Event { kind, stream: StreamId(self.2), sequence: self.3, value: self.4 })

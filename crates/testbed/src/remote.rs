@@ -110,10 +110,10 @@ pub fn join_hosts(
     records: Vec<Option<AgentRecord>>,
     traffic: &dyn Traffic,
 ) -> (RunRows, Vec<String>) {
-    let logs: Vec<Option<AgentLog>> = records.into_iter().map(|record| record.map(|record| record.0)).collect();
+    let mut logs: Vec<Option<AgentLog>> = records.into_iter().map(|record| record.map(|record| record.0)).collect();
     let mut stalls: Vec<StallRow> = stalls_of(&logs).collect();
     stalls.sort_by_key(|stall| stall.time);
     let emulated = EmulatorLog { stalls, ..EmulatorLog::default() };
-    let joined = join::join(agents, &[], emulated, &logs, traffic);
+    let joined = join::join(agents, &[], emulated, &mut logs, traffic);
     (joined.rows, joined.warnings)
 }

@@ -23,6 +23,8 @@ pub(super) struct Head {
     pub(super) name: &'static str,
     /// What its cells hold.
     pub(super) kind: Kind,
+    /// In a live run they are measured, and scatter.
+    pub(super) is_measured: bool,
 }
 
 impl<R> Column<R> {
@@ -33,7 +35,7 @@ impl<R> Column<R> {
         get: for<'a> fn(&'a R, &'a RunMeta) -> Cell<'a>,
         set: Set<R>,
     ) -> Self {
-        Self { head: Head { name, kind: T::KIND }, get, set: Some(set) }
+        Self { head: Head { name, kind: T::KIND, is_measured: false }, get, set: Some(set) }
     }
 
     /// A column of texts.
@@ -42,8 +44,13 @@ impl<R> Column<R> {
         get: for<'a> fn(&'a R, &'a RunMeta) -> Cell<'a>,
         set: Option<Set<R>>,
     ) -> Self {
-        Self { head: Head { name, kind: Kind::Text }, get, set }
+        Self { head: Head { name, kind: Kind::Text, is_measured: false }, get, set }
     }
+}
+
+/// A column of what is measured in a live run.
+pub(super) const fn measured<R>(column: Column<R>) -> Column<R> {
+    Column { head: Head { is_measured: true, ..column.head }, ..column }
 }
 
 /// Puts a cell into a row.
@@ -189,7 +196,7 @@ macro_rules! name {
 /// `after!("arrived_after_ns": arrived_at, since [sent_at, due_at])`. These stand in columns before it.
 macro_rules! after {
     ($name:literal: $($place:ident).+, since [$($($other:ident).+),+]) => {
-        Column::of(
+        columns::measured(Column::of(
             $name,
             |row| &row.$($place).+,
             |row, _| match row.$($place).+.cell() {
@@ -204,7 +211,7 @@ macro_rules! after {
                 row.$($place).+ = Value::of(cell).ok_or(Damage::Empty($name))?;
                 Ok(())
             },
-        )
+        ))
     };
 }
 

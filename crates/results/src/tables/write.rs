@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parquet::basic::{Compression, Encoding};
+use parquet::basic::{Compression, Encoding, GzipLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
@@ -13,9 +13,9 @@ use parquet::schema::types::ColumnPath;
 use super::Table;
 use super::cells::{Cells, schema};
 use super::columns::{Head, Kind};
-use crate::RunMeta;
 use crate::disk::{Disk, DiskFile};
 use crate::store::{SCHEMA_VERSION, StoreError, StoredFile};
+use crate::{Engine, RunMeta};
 
 /// Rows of one group of a file. So many wait in memory.
 const GROUP_ROWS: usize = 65_536;
@@ -115,12 +115,17 @@ fn properties(meta: &RunMeta, heads: &[Head]) -> WriterProperties {
             remark("evidence", meta.engine.evidence().into()),
             remark("seed", meta.seed.to_string()),
         ]));
-    // Times and sequence numbers grow from row to row by little, and hardly any comes twice.
     for head in heads.iter().filter(|head| matches!(head.kind, Kind::Int64 | Kind::Uint64)) {
         let column = || ColumnPath::from(head.name);
-        properties = properties
-            .set_column_dictionary_enabled(column(), false)
-            .set_column_encoding(column(), Encoding::DELTA_BINARY_PACKED);
+        properties = properties.set_column_dictionary_enabled(column(), false);
+        properties = match head.is_measured && meta.engine == Engine::Live {
+            // What is measured scatters: its lower bytes are noise, and its upper ones hardly are.
+            true => properties
+                .set_column_encoding(column(), Encoding::BYTE_STREAM_SPLIT)
+                .set_column_compression(column(), Compression::GZIP(GzipLevel::default())),
+            // Times and sequence numbers grow from row to row by little, and hardly any comes twice.
+            false => properties.set_column_encoding(column(), Encoding::DELTA_BINARY_PACKED),
+        };
     }
     properties.build()
 }

@@ -6,6 +6,7 @@ pub(crate) mod connections;
 mod given_up;
 mod hops;
 mod messages;
+mod resolution;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -65,14 +66,16 @@ fn due_by_itself(
     Some(clock(sender)?.sim(LocalTime::from_ps(local.as_ps().saturating_sub(event.value))))
 }
 
-/// Matches what was written down at both ends of each of `lines` and makes the rows.
+/// Matches what was written down at both ends of each of `lines` and makes the rows. Rounds the times of it first.
 pub(crate) fn join(
     agents: &[AgentConfig],
     lines: &[&Line],
-    emulated: EmulatorLog,
-    logs: &[Option<AgentLog>],
+    mut emulated: EmulatorLog,
+    logs: &mut [Option<AgentLog>],
     traffic: &dyn Traffic,
 ) -> Joined {
+    resolution::round_up(logs, &mut emulated);
+    let logs = &*logs;
     let ways = Ways::new(agents, lines, &emulated, logs);
     let mut warnings = warnings_of(agents, &ways.counts, logs, traffic);
     let table = Table::new(agents, lines, &emulated, logs, &ways, traffic);

@@ -1,6 +1,6 @@
 //! Records of a small run made by hand, joined.
 
-use chronoseal_core::{Duration, Event, EventKind, NodeId, PortId, Priority, SimTime, StreamId};
+use chronoseal_core::{Event, EventKind, NodeId, PortId, Priority, SimTime, StreamId};
 use chronoseal_media::medium::Attachment;
 use chronoseal_results::{FrameRow, HopRow, Outcome};
 
@@ -18,8 +18,9 @@ fn frames_are_paired_across_losses_and_strangers() {
     assert_eq!(pair(&[], &[5]), [None]);
 }
 
-fn at(us: i64) -> SimTime {
-    SimTime::ZERO + Duration::from_us(us)
+/// A time as it is kept.
+fn at(step: i64) -> SimTime {
+    SimTime::ZERO + resolution::RESOLUTION * step
 }
 
 fn port(node: u16, port: u16) -> Attachment {
@@ -34,23 +35,23 @@ fn can() -> PortLink {
     PortLink::CanInterface("can0".into())
 }
 
-fn sent(us: i64, port: u16, hash: u64, origins: Records) -> SentRecord {
-    SentRecord { at_ps: at(us).as_ps(), port, hash, len: 60, attack: None, origins, parts: Records::default() }
+fn sent(step: i64, port: u16, hash: u64, origins: Records) -> SentRecord {
+    SentRecord { at_ps: at(step).as_ps(), port, hash, len: 60, attack: None, origins, parts: Records::default() }
 }
 
-/// A frame received, and accepted 5 us later.
-fn received(us: i64, port: u16, hash: u64) -> ReceivedRecord {
+/// A frame received, and accepted five steps later.
+fn received(step: i64, port: u16, hash: u64) -> ReceivedRecord {
     let event = Event::of(EventKind::Delivered, StreamId(hash as u16), 0);
-    let verdict = Some(EventRecord::new(at(us + 5), &event));
-    ReceivedRecord { at_ps: at(us).as_ps(), port, hash, len: 60, verdict, told: Records::default() }
+    let verdict = Some(EventRecord::new(at(step + 5), &event));
+    ReceivedRecord { at_ps: at(step).as_ps(), port, hash, len: 60, verdict, told: Records::default() }
 }
 
-fn arrival(us: i64, wire: usize, hash: u64, description: FrameDescription) -> Arrival {
+fn arrival(step: i64, wire: usize, hash: u64, description: FrameDescription) -> Arrival {
     let stream = StreamId(hash as u16);
     let description = FrameDescription { stream, sequence: Some(hash), ..description };
     Arrival {
         wire,
-        read_at: at(us),
+        read_at: at(step),
         arrived_at: None,
         has_left: false,
         is_out: true,
@@ -114,8 +115,8 @@ fn forwarded_but(description: FrameDescription, change: impl FnOnce(&mut [AgentL
         ..EmulatorLog::default()
     };
     change(&mut logs, &mut emulated);
-    let logs = logs.map(Some);
-    join(&agents, &lines.each_ref(), emulated, &logs, &Nothing)
+    let mut logs = logs.map(Some);
+    join(&agents, &lines.each_ref(), emulated, &mut logs, &Nothing)
 }
 
 #[test]
@@ -197,7 +198,7 @@ fn a_frame_that_nobody_hears_is_lost_only_if_it_never_left() {
         log.sent = vec![sent(10, 0, 100, Records::default())];
         let arrivals = vec![Arrival { has_left, ..arrival(11, 0, 100, description) }];
         let emulated = EmulatorLog { arrivals, ..EmulatorLog::default() };
-        let joined = join(&[agent(0, &[PortLink::Pair])], &lines.each_ref(), emulated, &[Some(log)], &Nothing);
+        let joined = join(&[agent(0, &[PortLink::Pair])], &lines.each_ref(), emulated, &mut [Some(log)], &Nothing);
         joined.rows.frames.iter().map(|row| row.outcome).collect::<Vec<_>>()
     };
     assert_eq!(rows(true), []);
