@@ -80,26 +80,28 @@ impl Clocks {
 
 impl Clock {
     fn event(&mut self, row: &EventRow) {
-        let (clock, value_ns, ns) = (&mut self.summary, row.event.value / 1_000, row.time.since_zero().as_ns());
+        // Most events are none of a clock's.
+        let (value_ns, ns) = (|| row.event.value / 1_000, || row.time.since_zero().as_ns());
+        let clock = &mut self.summary;
         match row.event.kind {
             EventKind::SyncAcquired if clock.acquired_ns.is_none() => {
+                let (ns, cycle_ns) = (ns(), self.cycle_ns);
                 clock.acquired_ns = Some(ns);
-                clock.first_correction_ns = Some(value_ns);
-                let cycle_ns = self.cycle_ns;
+                clock.first_correction_ns = Some(value_ns());
                 clock.acquired_cycles =
                     (cycle_ns > 0).then(|| ns.div_euclid(cycle_ns) + i64::from(ns.rem_euclid(cycle_ns) > 0));
             }
             EventKind::SyncLost => {
                 clock.lost += 1;
-                match self.spared_from_ns.is_some_and(|since_ns| ns >= since_ns) {
+                match self.spared_from_ns.is_some_and(|since_ns| ns() >= since_ns) {
                     true => clock.spared += 1,
                     false => self.lost_at.push(row.time),
                 }
             }
             EventKind::BeaconRejected => clock.beacons_rejected += 1,
-            EventKind::ClockCorrected if clock.acquired_ns.is_some_and(|acquired_ns| acquired_ns < ns) => {
+            EventKind::ClockCorrected if clock.acquired_ns.is_some_and(|acquired_ns| acquired_ns < ns()) => {
                 clock.corrections += 1;
-                clock.correction_max_ns = Some(clock.correction_max_ns.unwrap_or(0).max(value_ns.abs()));
+                clock.correction_max_ns = Some(clock.correction_max_ns.unwrap_or(0).max(value_ns().abs()));
             }
             _ => {}
         }

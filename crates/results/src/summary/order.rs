@@ -9,9 +9,9 @@ use crate::EventRow;
 /// So many numbers that have not come are known of a stream at a receiver; of more, the highest.
 const GAPS_MAX: usize = 4_096;
 
-/// By stream and receiver.
+/// By stream, and there by receiver.
 #[derive(Default)]
-pub(super) struct Order(BTreeMap<(StreamId, NodeId), Numbers>);
+pub(super) struct Order(Vec<BTreeMap<NodeId, Numbers>>);
 
 #[derive(Default)]
 struct Numbers {
@@ -28,7 +28,11 @@ impl Order {
         if row.event.kind != EventKind::Delivered || row.event.stream == StreamId::NONE {
             return;
         }
-        let (sequence, numbers) = (row.event.sequence, self.0.entry((row.event.stream, row.node)).or_default());
+        let (sequence, stream) = (row.event.sequence, row.event.stream.index());
+        if self.0.len() <= stream {
+            self.0.resize_with(stream + 1, BTreeMap::new);
+        }
+        let numbers = self.0[stream].entry(row.node).or_default();
         if sequence < numbers.next {
             numbers.reordered += u64::from(numbers.gaps.remove(&sequence));
             return;
@@ -42,7 +46,7 @@ impl Order {
     }
 
     pub(super) fn reordered(&self, stream: StreamId, at: NodeId) -> u64 {
-        self.0.get(&(stream, at)).map_or(0, |numbers| numbers.reordered)
+        self.0.get(stream.index()).and_then(|of| of.get(&at)).map_or(0, |numbers| numbers.reordered)
     }
 }
 

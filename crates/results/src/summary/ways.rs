@@ -76,7 +76,7 @@ impl Ways {
             *known = *ready;
         }
         // Of several with one key the last one counts.
-        self.hops[2].sort_by_key(hop_key);
+        self.hops[2].sort_by_cached_key(hop_key);
         self.ends[2].sort_by_key(|(key, ..)| *key);
         let mut last = std::mem::take(&mut self.last[0]);
         if is_over {
@@ -161,7 +161,8 @@ fn times(way: &[&HopRow], end: Option<&End>) -> Vec<(Place, i64)> {
     let sender = end.and_then(|(_, due_at, _)| between(*due_at, first.sent_at)).map(|ns| (Place::Node(first.from), ns));
     let receiver = end.and_then(|(.., accepted_at)| between(last.received_at, *accepted_at));
     let receiver = receiver.map(|ns| (Place::Node(last.to), ns));
-    let mut times = Vec::from_iter(sender);
+    let mut times = Vec::with_capacity(2 * way.len() + 1);
+    times.extend(sender);
     for (index, hop) in way.iter().enumerate() {
         let waited = index.checked_sub(1).and_then(|before| between(way[before].received_at, hop.sent_at));
         times.extend(waited.map(|ns| (Place::Node(hop.from), ns)));

@@ -162,24 +162,29 @@ impl Receiver {
     ) {
         // What was missed may come much later.
         let under_way_ns = self.under_way_ns(ledger).max((settled.now - keep_from).as_ns().saturating_mul(4));
-        self.open.reserve(open.frames.len());
-        for (sent, end) in open.frames {
+        let mut frames = open.frames;
+        frames.retain(|(sent, end)| {
             let is_young = (settled.now - sent.due).as_ns() < under_way_ns;
             match end {
-                _ if sent.time >= keep_from => self.open.push((sent, end)),
-                Some(end) if end.may_be_wrong() && is_young => self.open.push((sent, Some(end))),
+                _ if sent.time >= keep_from => true,
+                Some(end) if end.may_be_wrong() && is_young => true,
                 Some(end) => {
-                    let last = end.accepted_at().map(|at| (sent, at));
+                    let last = end.accepted_at().map(|at| (*sent, at));
                     self.accepted = match (self.accepted, last) {
                         (Some(known), Some(new)) => Some((known.0.max(new.0), known.1.max(new.1))),
                         (known, new) => known.or(new),
                     };
-                    ledger.count(account, settled, ledger.begins_at(&sent, &end), &end);
+                    ledger.count(account, settled, ledger.begins_at(sent, end), end);
+                    false
                 }
-                None if ledger.is_absent(settled.absences, self.node, sent.time) => account.leave_out(),
-                None => self.open.push((sent, None)),
+                None if ledger.is_absent(settled.absences, self.node, sent.time) => {
+                    account.leave_out();
+                    false
+                }
+                None => true,
             }
-        }
+        });
+        self.open = frames;
     }
 
     /// Counts every frame when the run is over, those without an end included.
