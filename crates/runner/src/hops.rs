@@ -4,6 +4,7 @@
 //! carry several of one stream, even with the same number, if an attacker made one up. They keep their order from hop to hop, so
 //! the first of them behind a gateway is the first of them before it.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use chronoseal_core::{AttackKind, NodeId, SimTime, StreamId};
@@ -12,14 +13,15 @@ use chronoseal_results::rows::{FrameRow, HopRow};
 /// The hops of a run, to be followed back.
 pub(crate) struct Hops<'a> {
     rows: &'a [HopRow],
+    told: &'a [FrameRow],
     /// Places by stream, receiver and time of sending, in order.
     by_end: Vec<(End, usize)>,
     /// Places by transmission and stream, in order.
     by_frame: Vec<((u64, StreamId), usize)>,
-    /// By hop: the how manieth it is of those that come from one transmission and have one number and way.
-    nth: Vec<usize>,
-    /// By row that is told: its hop.
-    of_row: Vec<Option<usize>>,
+    /// By hop: the how manieth it is of those that come from one transmission and have one number and way. Few runs have any that are alike.
+    nth_hop: OnceCell<Vec<usize>>,
+    /// By row that is told: the how manieth it is of those that have one number and were sent at one time.
+    nth_told: OnceCell<Vec<usize>>,
     /// PDUs that an attack was part of, and whose.
     attacks: BTreeMap<Part, (AttackKind, NodeId)>,
 }
@@ -52,6 +54,16 @@ fn nth<R, K: Ord>(rows: &[R], key: impl Fn(&R) -> K) -> Vec<usize> {
     nth
 }
 
+/// Of several places the nth, or the last one if there are fewer. One alone is it, whatever its number.
+fn one_of(mut places: impl Iterator<Item = usize> + Clone, nth: impl FnOnce() -> usize) -> Option<usize> {
+    let all = places.clone();
+    let first = places.next()?;
+    if places.clone().next().is_none() {
+        return Some(first);
+    }
+    all.clone().nth(nth()).or_else(|| all.last())
+}
+
 /// A PDU of a stream in a transmission: its number, and the how manieth with that number it is there.
 type Part = (u64, StreamId, u64, usize);
 
@@ -65,17 +77,13 @@ pub(crate) struct Way {
 
 impl<'a> Hops<'a> {
     /// The hops of a run, and the rows of frames at their receivers; both tell of what one node got in the same order.
-    pub(crate) fn new(rows: &'a [HopRow], told: &[FrameRow]) -> Self {
+    pub(crate) fn new(rows: &'a [HopRow], told: &'a [FrameRow]) -> Self {
         let by_end = by_key(rows, |row| (row.stream, row.to, row.sent_at));
         let by_frame = by_key(rows, |row| (row.frame, row.stream));
-        let alike = |row: &HopRow| (row.origins.first().copied(), row.stream, row.segment, row.to, row.sequence);
-        let (of_row, attacks) = (Vec::with_capacity(told.len()), BTreeMap::new());
-        let mut hops = Self { rows, by_end, by_frame, nth: nth(rows, alike), of_row, attacks };
-        let nth = nth(told, |row| (row.stream, row.at, row.sent_at, row.sequence));
-        for (row, nth) in told.iter().zip(nth) {
-            let hop = hops.last(row, nth);
-            hops.of_row.push(hop);
-            if let (Some(attack), Some(hop)) = (row.attack, hop) {
+        let (nth_hop, nth_told) = (OnceCell::new(), OnceCell::new());
+        let mut hops = Self { rows, told, by_end, by_frame, nth_hop, nth_told, attacks: BTreeMap::new() };
+        for (row, number) in told.iter().zip(0..) {
+            if let (Some(attack), Some(hop)) = (row.attack, row.attack.and_then(|_| hops.last(number))) {
                 let part = hops.part(hop);
                 hops.attacks.insert(part, (attack, row.sender));
             }
@@ -83,11 +91,14 @@ impl<'a> Hops<'a> {
         hops
     }
 
-    /// The last hop of a frame, as its receiver's row tells of it: of several alike the `nth`.
-    fn last(&self, row: &FrameRow, nth: usize) -> Option<usize> {
+    /// The last hop of a frame, as the row with this number tells of it: of several alike the one that it is among the rows alike.
+    fn last(&self, number: usize) -> Option<usize> {
+        let row = self.told.get(number)?;
         let candidates = places(&self.by_end, &(row.stream, row.at, row.sent_at));
         let same = candidates.clone().filter(|index| self.rows[*index].sequence == row.sequence);
-        same.clone().nth(nth).or_else(|| same.last()).or_else(|| candidates.clone().next())
+        let alike = |row: &FrameRow| (row.stream, row.at, row.sent_at, row.sequence);
+        let nth = || self.nth_told.get_or_init(|| nth(self.told, alike))[number];
+        one_of(same, nth).or_else(|| candidates.clone().next())
     }
 
     /// Which PDU a hop is of.
@@ -107,12 +118,14 @@ impl<'a> Hops<'a> {
         let candidates = places(&self.by_frame, &(frame, row.stream));
         let to_sender = |index: &usize| self.rows[*index].to == row.from && self.rows[*index].sequence == row.sequence;
         let same = candidates.clone().filter(to_sender);
-        same.clone().nth(self.nth[hop]).or_else(|| same.last()).or_else(|| candidates.clone().next())
+        let alike = |row: &HopRow| (row.origins.first().copied(), row.stream, row.segment, row.to, row.sequence);
+        let nth = || self.nth_hop.get_or_init(|| nth(self.rows, alike))[hop];
+        one_of(same, nth).or_else(|| candidates.clone().next())
     }
 
     /// The way of a frame back to where it began; of the row with this number among those that are told.
     pub(crate) fn way(&self, number: usize) -> Option<Way> {
-        let mut at = self.of_row.get(number).copied().flatten()?;
+        let mut at = self.last(number)?;
         let mut attack = None;
         // Each step leads to an earlier transmission.
         for _ in 0..self.rows.len() {

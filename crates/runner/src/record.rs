@@ -219,14 +219,18 @@ impl<'p, 's, W: Follow> Recorder<'p, 's, W> {
     /// A span is over, or the run: counts transmissions and frames of the span before, and hands them over. Frames that left their senders
     /// from `oldest` on may be under way.
     fn settle_open(&mut self, now: SimTime, oldest: SimTime, is_over: bool) -> Vec<FrameRow> {
-        self.open.settling_hops(is_over).iter().for_each(|hop| self.fold.hop(hop));
-        if let Keep::Settled(_, sink) = &mut self.keep {
-            self.open.settling_hops(is_over).iter().for_each(|hop| sink.hop(hop));
+        for hop in self.open.settling_hops(is_over) {
+            self.fold.hop(hop);
+            if let Keep::Settled(_, sink) = &mut self.keep {
+                sink.hop(hop);
+            }
         }
         let frames = self.open.settle(now, oldest, is_over);
-        frames.iter().for_each(|row| self.fold.frame(row));
-        if let Keep::Settled(_, sink) = &mut self.keep {
-            frames.iter().for_each(|row| sink.frame(row));
+        for row in &frames {
+            self.fold.frame(row);
+            if let Keep::Settled(_, sink) = &mut self.keep {
+                sink.frame(row);
+            }
         }
         frames
     }
@@ -592,7 +596,6 @@ impl<W: Follow> Observer for Recorder<'_, '_, W> {
         if !describer.part(frame.bytes).is_first() {
             return;
         }
-        let (bytes, is_accounted) = (describer.payload_len(frame.bytes), describer.is_accounted(stream));
         if self.open.ways.is_relayed(stream) {
             if frame.label.attack.is_none() && self.open.ways.begins_at(stream, node) {
                 let described = self.described(&frame, at);
@@ -606,10 +609,11 @@ impl<W: Follow> Observer for Recorder<'_, '_, W> {
         }
         self.open.dues.leave(at, node, stream);
         if stream == StreamId::NONE {
+            let bytes = self.describer(segment).payload_len(frame.bytes);
             let strangers = &mut self.strangers[usize::from(segment)];
             strangers.frames += 1;
             strangers.bytes += bytes;
-        } else if is_accounted {
+        } else if self.describer(segment).is_accounted(stream) {
             self.handed.hand_over(stream, at);
         }
     }

@@ -6,6 +6,7 @@
 mod judge;
 mod open;
 mod sent;
+mod spans;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -43,6 +43,9 @@ fn judge_until(stream: &StreamPlan, row: &mut FrameRow, until: Option<SimTime>) 
 
 /// Takes out the frames whose deadline is about when the next one is accepted, which is not known yet.
 pub(super) fn take_unjudged(plan: &Plan, rows: &mut Vec<FrameRow>) -> Vec<FrameRow> {
+    if plan.streams.iter().all(|stream| stream.deadline_kind != DeadlineKind::Age) {
+        return Vec::new();
+    }
     let mut last: BTreeMap<(StreamId, NodeId), (Option<SimTime>, usize)> = BTreeMap::new();
     for (row, place) in rows.iter().zip(0..) {
         if judged(plan, row).is_some_and(|stream| stream.deadline_kind == DeadlineKind::Age) {

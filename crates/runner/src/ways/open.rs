@@ -13,6 +13,7 @@ use chronoseal_results::rows::{Absence, EventRow, FrameRow, HopRow, OnWayRow, Ou
 
 use super::judge::{judge, take_unjudged};
 use super::sent::{Sent, as_sent};
+use super::spans::{Spans, TwoSpans};
 use super::{Ways, gateways_before};
 use crate::dues::Dues;
 use crate::group::Removed;
@@ -47,7 +48,7 @@ pub(crate) struct Open<'p> {
     removed: Removed,
     stays: Stays,
     /// Frames of streams that cross one segment, or of none.
-    single: Spans<FrameRow>,
+    single: TwoSpans<FrameRow>,
     /// Frames of streams that gateways carry on, as nodes told of them.
     told: Spans<FrameRow>,
     /// Of frames that their senders or gateways threw away, which stand behind all that was told in a span.
@@ -56,7 +57,7 @@ pub(crate) struct Open<'p> {
     /// Transmissions of frames that gateways carry on.
     pub(crate) hops: Spans<HopRow>,
     /// Frames that their senders put on their segments.
-    begun: Spans<OnSegment>,
+    begun: TwoSpans<OnSegment>,
     /// Which frames these are, by serial number, as long as they are open.
     serials: BTreeMap<u64, Number>,
     /// The last frame of each stream that its sender put on its segment.
@@ -91,12 +92,12 @@ impl<'p> Open<'p> {
             sent: Sent::default(),
             removed: Removed::new(prepared.plan()),
             stays: Stays::default(),
-            single: Spans::default(),
+            single: TwoSpans::default(),
             told: Spans::default(),
             refused: Vec::new(),
             lost: Vec::new(),
             hops: Spans::default(),
-            begun: Spans::default(),
+            begun: TwoSpans::default(),
             serials: BTreeMap::new(),
             last_begun: BTreeMap::new(),
             open: BTreeMap::new(),
@@ -145,13 +146,15 @@ impl<'p> Open<'p> {
 
     /// Takes in a frame that a node told of.
     pub(crate) fn frame(&mut self, row: FrameRow) {
-        let rows = if self.ways.is_relayed(row.stream) { &mut self.told } else { &mut self.single };
-        rows.push(row);
+        match self.ways.is_relayed(row.stream) {
+            true => self.told.push(row),
+            false => self.single.now.push(row),
+        }
     }
 
     /// A sender has put a frame on its segment.
     pub(crate) fn begin(&mut self, frame: OnSegment) {
-        self.begun.push(frame);
+        self.begun.now.push(frame);
     }
 
     /// The run is over, and in it every frame was seen to leave: those that have not are with their senders.
@@ -213,12 +216,13 @@ impl<'p> Open<'p> {
 
     /// Rows that came since a span was over.
     pub(crate) fn fresh(&self) -> usize {
-        self.single.fresh() + self.told.fresh() + self.hops.fresh()
+        self.single.now.len() + self.told.fresh() + self.hops.fresh()
     }
 
     #[cfg(test)]
     pub(crate) fn frames(&self) -> Vec<FrameRow> {
-        self.single.rows.iter().chain(&self.told.rows).copied().collect()
+        let TwoSpans { before, now } = &self.single;
+        before.iter().chain(now).chain(&self.told.rows).copied().collect()
     }
 
     /// A span is over: the frames of the span before that have ended, with when each was due and whether it was late. When the run is
@@ -230,7 +234,7 @@ impl<'p> Open<'p> {
         for row in std::mem::take(&mut self.lost) {
             self.told.push(row);
         }
-        let mut rows: Vec<FrameRow> = self.single.take_settled(is_over).collect();
+        let mut rows = self.single.take_settled(is_over);
         if is_over {
             self.sent.sort_in();
             self.wait_where_held();
@@ -330,6 +334,7 @@ impl<'p> Open<'p> {
         let number = |stream: StreamId, at: SimTime| Some((stream, sent.nearest(stream, at)?));
         let hops = Hops::new(&self.hops.rows, &self.told.rows);
         let mut missing = Vec::new();
+        rows.reserve(self.told.settling(is_over).len());
         for place in self.told.settling(is_over) {
             let mut row = self.told.rows[place];
             let stream = &plan.streams[row.stream.index()];
@@ -541,57 +546,5 @@ impl<'p> Open<'p> {
             number.is_some_and(|number| self.open.contains_key(&number))
         });
         self.hops = hops;
-    }
-}
-
-/// Rows in the order in which they came: those that are settled, those of the span before, and those of now.
-#[derive(Clone, Debug)]
-pub(crate) struct Spans<R> {
-    pub(crate) rows: Vec<R>,
-    /// So many are settled.
-    settled: usize,
-    /// So many came before the span of now.
-    before: usize,
-}
-
-impl<R> Default for Spans<R> {
-    fn default() -> Self {
-        Self { rows: Vec::new(), settled: 0, before: 0 }
-    }
-}
-
-impl<R> Spans<R> {
-    pub(crate) fn push(&mut self, row: R) {
-        self.rows.push(row);
-    }
-
-    fn fresh(&self) -> usize {
-        self.rows.len() - self.before
-    }
-
-    /// Places of those that are to be settled; when the run is over of all that are not.
-    fn settling(&self, is_over: bool) -> std::ops::Range<usize> {
-        self.settled..if is_over { self.rows.len() } else { self.before }
-    }
-
-    /// Takes out what is to be settled.
-    fn take_settled(&mut self, is_over: bool) -> std::vec::IntoIter<R> {
-        let settling = self.settling(is_over);
-        let rows: Vec<R> = self.rows.drain(settling).collect();
-        self.before = self.rows.len();
-        rows.into_iter()
-    }
-
-    /// The span of now is the one before: forgets what was settled then, but for what is kept.
-    fn forget_settled(&mut self, mut is_kept: impl FnMut(&R) -> bool) {
-        let (settled, all) = (self.settled, self.rows.len());
-        let mut place = 0;
-        self.rows.retain(|row| {
-            place += 1;
-            place > settled || is_kept(row)
-        });
-        let dropped = all - self.rows.len();
-        self.settled = self.before - dropped;
-        self.before = self.rows.len();
     }
 }
