@@ -27,7 +27,7 @@ pub(super) struct Pass {
     next: u64,
 }
 
-/// Frames that wait, lines that are used, and what became of every frame that left.
+/// Lines that are used, frames that wait for them, and what became of every frame that left.
 #[derive(Default)]
 pub(super) struct Passes {
     /// By number, from that of the first one that is not forgotten.
@@ -36,7 +36,6 @@ pub(super) struct Passes {
     /// By the driver's number, from that of the first frame that is not forgotten: the frame's last pass, if any.
     last: VecDeque<Option<u64>>,
     first_frame: u64,
-    waiting: BTreeMap<(u16, u32, u64), Waiting>,
     /// By segment, and there by number.
     lines: Vec<Vec<Use>>,
 }
@@ -68,6 +67,8 @@ struct Use {
     until: SimTime,
     /// The account at the times at which a frame may have begun that can be interrupted.
     begun: Vec<(SimTime, [Duration; Priority::COUNT], Duration)>,
+    /// Frames in its queues, by the driver's number.
+    waiting: BTreeMap<u64, Waiting>,
 }
 
 impl Use {
@@ -132,11 +133,11 @@ impl Passes {
             Passed::Queued { priority } => {
                 if let Some(frame) = frame {
                     let waiting = Waiting { priority, at: now, used: used.account(now, priority) };
-                    self.waiting.insert((segment, line, frame), waiting);
+                    used.waiting.insert(frame, waiting);
                 }
             }
             Passed::Refused => {
-                self.waiting.remove(&(segment, line, frame.unwrap_or(0)));
+                used.waiting.remove(&frame.unwrap_or(0));
             }
             Passed::Used { until } if until > now => {
                 // Somebody goes on, is cut, or begins. If it cannot be interrupted, it is told next who that is.
@@ -148,7 +149,7 @@ impl Passes {
             }
             Passed::Used { .. } => {}
             Passed::Sent { started_at, left_at, arrives_at, free_at, transmission } => {
-                let waiting = frame.and_then(|frame| self.waiting.remove(&(segment, line, frame)));
+                let waiting = frame.and_then(|frame| used.waiting.remove(&frame));
                 let priority = waiting.map_or(Priority::PROTOCOL_CONTROL, |waiting| waiting.priority);
                 let then = used.account_at(started_at, now, priority);
                 let is_interruptible = started_at < now;

@@ -19,6 +19,7 @@ use chronoseal_results::{DividedLatency, DividedPart, LinkUse, PartKind};
 use chronoseal_sim::{FrameContext, Observer};
 
 use self::lines::Passes;
+use self::way::Found;
 use crate::Run;
 use crate::record::Follow;
 
@@ -263,14 +264,14 @@ impl Follow for Divider {
             }
             *known = *ready;
         }
-        let mut steps = Vec::new();
+        let mut found = Found::default();
         for row in frames {
             let ready_ns = self.ready_ns.get(row.stream.index()).copied().unwrap_or(0);
             let is_accepted = row.attack.is_none() && matches!(row.outcome, Outcome::Delivered | Outcome::Late);
             if !is_accepted || row.cycle_start.since_zero().as_ns() < ready_ns {
                 continue;
             }
-            if self.steps(row, &mut steps).is_some() {
+            if self.steps(row, &mut found).is_some() {
                 let latency = self.found.entry((row.stream, row.at)).or_insert_with(|| Latency {
                     frames: 0,
                     worst_sequence: row.sequence,
@@ -278,7 +279,7 @@ impl Follow for Divider {
                     sum_ps: 0,
                     parts: Vec::new(),
                 });
-                add(latency, row, &steps);
+                add(latency, row, &found.steps);
             }
         }
         self.forget(forget);

@@ -10,6 +10,16 @@ use super::{Divider, Got, Place, Step};
 /// More transmissions than any way has.
 const TRANSMISSIONS_MAX: usize = 64;
 
+/// The steps of one frame, and what they were found by, in buffers that the next frame uses again.
+#[derive(Default)]
+pub(super) struct Found {
+    /// The transmissions that brought it, each with who got it.
+    way: Vec<(u64, NodeId)>,
+    /// The wires of one transmission, each with its name.
+    passes: Vec<(Pass, Place)>,
+    pub(super) steps: Vec<Step>,
+}
+
 /// Steps in time. What lies before the frame was due is no part of its latency and is cut off.
 struct Steps<'f> {
     at: SimTime,
@@ -37,16 +47,18 @@ impl Steps<'_> {
 
 impl Divider {
     /// Finds the steps of an accepted frame from when it was due; `None` if nobody knows when that was, or its way is not known.
-    pub(super) fn steps(&self, row: &FrameRow, found: &mut Vec<Step>) -> Option<()> {
+    pub(super) fn steps(&self, row: &FrameRow, found: &mut Found) -> Option<()> {
         let (due_at, accepted_at, sent_at) = (row.due_at?, row.accepted_at?, row.sent_at?);
         let mut receivers = self.accepted.get(row.stream.index())?.iter();
         let (_, accepted) = receivers.find(|(receiver, _)| *receiver == row.at)?;
         let from = accepted.partition_point(|(at, _)| *at < accepted_at);
-        let candidates = accepted.range(from..).take_while(|(at, _)| *at == accepted_at);
-        let way = candidates.into_iter().find_map(|(_, frame)| self.way(*frame, row.at, (row.stream, sent_at), 0))?;
+        let Found { way, passes, steps } = found;
+        way.clear();
+        steps.clear();
+        let mut candidates = accepted.range(from..).take_while(|(at, _)| *at == accepted_at);
+        candidates.find(|(_, frame)| self.way(*frame, row.at, (row.stream, sent_at), 0, way))?;
 
-        found.clear();
-        let mut steps = Steps { at: due_at, found };
+        let mut steps = Steps { at: due_at, found: steps };
         let before = if row.slot_start.is_some() { PartKind::Slot } else { PartKind::Sender };
         let sender = match self.sent_by_any.get(row.stream.index()) {
             Some(true) => Place::AnySender,
@@ -56,7 +68,8 @@ impl Divider {
         for (number, (frame, to)) in way.iter().enumerate() {
             let got = self.got(*frame, *to)?;
             let from = if number == 0 { sender } else { self.at(self.sent(*frame)?.from) };
-            self.on_segment(&mut steps, (*frame, from), *to, got)?;
+            self.passes_to(*frame, *to, got.received_at, passes);
+            self.on_segment(&mut steps, (*frame, from), *to, got, passes)?;
             let name = self.at(*to);
             if let Some(handed_at) = got.handed_at {
                 steps.until(handed_at, PartKind::HostInterface, name);
@@ -80,19 +93,27 @@ impl Divider {
         Place::Wire(named(from), named(to))
     }
 
-    /// The transmissions from the one that left its sender at a time to this one, each with who got it.
-    fn way(&self, frame: u64, to: NodeId, root: (StreamId, SimTime), depth: usize) -> Option<Vec<(u64, NodeId)>> {
-        let sent = self.sent(frame)?;
-        if (sent.stream, sent.sent_at) == root {
-            return Some(vec![(frame, to)]);
+    /// Finds the transmissions from the one that left its sender at a time to this one, each with who got it. If they are not known it is
+    /// false, and none is found.
+    fn way(
+        &self,
+        frame: u64,
+        to: NodeId,
+        root: (StreamId, SimTime),
+        depth: usize,
+        found: &mut Vec<(u64, NodeId)>,
+    ) -> bool {
+        let Some(sent) = self.sent(frame) else { return false };
+        let mut is_found = (sent.stream, sent.sent_at) == root;
+        if !is_found && depth < TRANSMISSIONS_MAX {
+            let origins = self.origins.get(&frame).map_or(&[][..], Vec::as_slice);
+            let mut came = origins.iter().filter(|origin| self.got(**origin, sent.from).is_some());
+            is_found = came.any(|origin| self.way(*origin, sent.from, root, depth + 1, found));
         }
-        let origins = self.origins.get(&frame).filter(|_| depth < TRANSMISSIONS_MAX)?;
-        let came = |origin: &&u64| self.got(**origin, sent.from).is_some();
-        let before = origins.iter().filter(came).find_map(|origin| self.way(*origin, sent.from, root, depth + 1));
-        before.map(|mut way| {
-            way.push((frame, to));
-            way
-        })
+        if is_found {
+            found.push((frame, to));
+        }
+        is_found
     }
 
     /// The frame is at a node until then: what its processor computes, and the rest.
@@ -107,9 +128,15 @@ impl Divider {
     }
 
     /// The frame is on a segment until its receiver got it.
-    fn on_segment(&self, steps: &mut Steps, (frame, from): (u64, Place), to: NodeId, got: &Got) -> Option<()> {
+    fn on_segment(
+        &self,
+        steps: &mut Steps,
+        (frame, from): (u64, Place),
+        to: NodeId,
+        got: &Got,
+        passes: &[(Pass, Place)],
+    ) -> Option<()> {
         let sent = self.sent(frame)?;
-        let passes = self.passes_to(frame, to, got.received_at);
         let Some((first, _)) = passes.first() else {
             // A medium that all share: the frame waits for it, then it is on it.
             let waits = if sent.continues { PartKind::EarlierFrames } else { PartKind::Queueing };
@@ -127,7 +154,7 @@ impl Divider {
         if !sent.continues && first.queued_at != sent.sent_at {
             return None;
         }
-        for (pass, place) in passes {
+        for &(pass, place) in passes {
             let wire = self.wires.get(usize::from(pass.segment))?.get(pass.line as usize)?;
             let switch = self.at(wire.from);
             if pass.priority == Priority::TIME_TRIGGERED {
@@ -145,9 +172,9 @@ impl Divider {
         Some(())
     }
 
-    /// The wires that brought a frame to a receiver at a time, in the order of its way, each with its name.
-    fn passes_to(&self, frame: u64, to: NodeId, received_at: SimTime) -> Vec<(&Pass, Place)> {
-        let mut found = Vec::new();
+    /// Finds the wires that brought a frame to a receiver at a time, in the order of its way, each with its name.
+    fn passes_to(&self, frame: u64, to: NodeId, received_at: SimTime, found: &mut Vec<(Pass, Place)>) {
+        found.clear();
         let (mut end, mut by) = (to, received_at);
         while found.len() < TRANSMISSIONS_MAX {
             let brought = self.passes.of(frame).filter_map(|pass| {
@@ -158,13 +185,12 @@ impl Divider {
             let is_end = found.is_empty();
             let key = |pass: &Pass| if is_end { received_at - pass.arrives_at } else { pass.arrives_at.since_zero() };
             let Some((pass, wire)) = brought.min_by_key(|(pass, _)| key(pass)) else { break };
-            found.push((pass, self.between(wire.from, wire.to)));
+            found.push((*pass, self.between(wire.from, wire.to)));
             (end, by) = (wire.from, pass.queued_at);
             if wire.from < self.first_own {
                 break;
             }
         }
         found.reverse();
-        found
     }
 }
