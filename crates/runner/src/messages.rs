@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chronoseal_catalog::Describe;
-use chronoseal_core::{DiscardReason, Event, EventKind, MessagePart, NodeId, StreamId, TransferFault};
+use chronoseal_core::{DiscardReason, Event, EventKind, MessagePart, NodeId, StoppedBy, StreamId, TransferFault};
 use chronoseal_media::medium::FrameLabel;
 use chronoseal_sim::FrameContext;
 
@@ -95,8 +95,14 @@ impl Messages {
                 if describers[usize::from(frame.label.segment)].part(frame.bytes) != MessagePart::Whole =>
             {
                 // A host interface does not know the number of what it throws away, and a station that has not looked into it gives none.
-                let is_without_room = event.kind == EventKind::Discarded(DiscardReason::HostBufferFull);
-                let is_unread = is_without_room || matches!(event.kind, EventKind::Discarded(_)) && event.sequence == 0;
+                // Whose tag or freshness value is refused has been read: its number may be 0.
+                let is_unread = match event.kind {
+                    EventKind::Discarded(DiscardReason::HostBufferFull) => true,
+                    EventKind::Discarded(reason) => {
+                        event.sequence == 0 && !matches!(reason.stopped_by(), StoppedBy::Tag | StoppedBy::Freshness)
+                    }
+                    _ => false,
+                };
                 let of_message = |begun: Begun| {
                     let FrameLabel { sender, attack, sent_at, .. } = begun.label;
                     let sequence = if is_unread { begun.sequence } else { event.sequence };
@@ -193,5 +199,22 @@ mod tests {
         assert!(matches!(about(interrupted, 22, &[0]), About::Piece));
         assert!(matches!(about(EventKind::TransferBegan, 23, &[0]), About::Piece));
         assert!(matches!(about(EventKind::Delivered, 23, &[1]), About::Message(_, 23)));
+    }
+
+    #[test]
+    fn a_message_ends_where_the_first_one_of_all_was_read_and_refused_before() {
+        let describers: [Box<dyn Describe>; 1] = [Box::new(Pieces)];
+        let (mut messages, label) = (Messages::default(), FrameLabel::default());
+        let mut about = |kind, sequence, bytes: &[u8]| {
+            let frame = FrameContext { bytes, label: &label, departed_at: None, received_at: None };
+            messages.about(&describers, NodeId(1), &Event::of(kind, STREAM, sequence), Some(&frame))
+        };
+        for reason in [DiscardReason::TagMismatch, DiscardReason::FreshnessTooOld] {
+            assert!(matches!(about(EventKind::TransferBegan, 0, &[0]), About::Piece));
+            assert!(matches!(about(EventKind::Discarded(reason), 0, &[1]), About::Message(_, 0)));
+            // Nobody has it half any more, so this is the end of another one, of which the beginning was not seen.
+            let missing = EventKind::Discarded(DiscardReason::FrameMissing);
+            assert!(matches!(about(missing, 1, &[1]), About::Frame));
+        }
     }
 }
