@@ -13,6 +13,11 @@ use crate::{EventRow, FrameRow};
 /// So many wait at most; the oldest is stored then.
 const WAITING_MAX: usize = 1 << 20;
 
+/// A clock of a node is off by less than this part of the time…
+const DRIFT: i64 = 5_000;
+/// … and what is put down to that is no more than this `[ps]`.
+const DRIFT_MAX: i64 = 1_000_000;
+
 /// What was told of a frame by one who sent it or accepted it.
 type Key = (StreamId, u64, NodeId, bool);
 
@@ -44,8 +49,9 @@ impl Pending {
         }
         if let (Some(sent_at), Some(due_at)) = (row.sent_at, row.due_at) {
             let says = |event: &EventRow| {
-                let late = (sent_at - due_at).as_ps() - event.event.value;
-                is_same(event.time, sent_at) && late.abs() <= 1_000
+                // Its sender counts by its own clock.
+                let (late, value) = ((sent_at - due_at).as_ps(), event.event.value);
+                is_same(event.time, sent_at) && (late - value).abs() <= 1_000 + (value.abs() / DRIFT).min(DRIFT_MAX)
             };
             let is_dropped = self.drop_if((row.stream, row.sequence, row.sender, false), &says);
             told |= if is_dropped { TOLD_SENT } else { 0 };
@@ -150,6 +156,10 @@ mod tests {
         assert_eq!(stored(&[early, other, delivered]), (vec![early, other], TOLD_DELIVERED));
         let later = event(12, EventKind::Sent, 0, 5);
         assert_eq!(stored(&[later, other]), (vec![later, other], 0));
+        // By a clock that is off by 50 ppm, and by none that there is.
+        let drifting = |ps: i64| EventRow { event: Event { value: sent.event.value + ps, ..sent.event }, ..sent };
+        assert_eq!(stored(&[drifting(1_100)]), (vec![], TOLD_SENT));
+        assert_eq!(stored(&[drifting(1_500)]), (vec![drifting(1_500)], 0));
         // At another node, or of a copy.
         let elsewhere = event(40, EventKind::Delivered, 2, 30);
         assert_eq!(stored(&[sent, elsewhere]), (vec![elsewhere], TOLD_SENT));

@@ -18,7 +18,8 @@ pub(super) fn round_up(logs: &mut [Option<AgentLog>], emulated: &mut EmulatorLog
     logs.iter_mut().flatten().for_each(round_log);
     for arrival in &mut emulated.arrivals {
         // Where there are no cycles, one begins with each frame.
-        if arrival.description.cycle_start == arrival.arrived_at.unwrap_or(arrival.read_at) {
+        let begins_at = arrival.description.cycle_start;
+        if begins_at == arrival.read_at || Some(begins_at) == arrival.arrived_at {
             round(&mut arrival.description.cycle_start);
         }
         round(&mut arrival.read_at);
