@@ -27,12 +27,14 @@ pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     let mut text = key.as_ref().map_or_else(String::new, |(_, text)| format!("{text}; "));
     let programs = programs::failed(meta);
     text += &programs.first().map_or_else(String::new, |first| format!("{first}; "));
-    text += &on_unchecked(meta, summary);
+    let is_keyed = key.is_none_or(|(is_keyed, _)| is_keyed);
+    // Nothing failed but what met a stall.
+    let in_stalls = is_keyed && forged == 0 && programs.is_empty() && summary.failed_in_stalls();
+    text += &on_unchecked(meta, summary, in_stalls);
     text += &on_exceptions(summary, deadlines);
     text += &on_attacks(summary, deadlines);
-    let is_keyed = key.is_none_or(|(is_keyed, _)| is_keyed);
     let word = match deadlines && is_keyed {
-        false if is_keyed && forged == 0 && programs.is_empty() && summary.failed_in_stalls() => Word::NotChecked,
+        false if in_stalls => Word::NotChecked,
         false => Word::Failed,
         true if forged > 0 || !programs.is_empty() => Word::Failed,
         true if summary.interrupted || summary.unjudged().next().is_some() => Word::NotChecked,
@@ -49,8 +51,8 @@ pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
 }
 
 /// The same, behind what could not be judged if nothing failed.
-fn on_unchecked(meta: &RunMeta, summary: &RunSummary) -> String {
-    let others = on_deadlines(summary);
+fn on_unchecked(meta: &RunMeta, summary: &RunSummary, in_stalls: bool) -> String {
+    let others = on_deadlines(summary, in_stalls);
     match meta.unchecked.first().filter(|_| summary.deadlines_held()) {
         None => others,
         Some(first) if !summary.has_deadlines() => format!("not checked, because {first}"),
@@ -118,7 +120,7 @@ fn imprecise(summary: &RunSummary) -> impl Iterator<Item = String> {
     })
 }
 
-fn on_deadlines(summary: &RunSummary) -> String {
+fn on_deadlines(summary: &RunSummary, in_stalls: bool) -> String {
     if let Some((stream, account)) = summary.unbalanced() {
         return unbalanced(stream, account);
     }
@@ -136,10 +138,10 @@ fn on_deadlines(summary: &RunSummary) -> String {
             None => "every deadline held".into(),
             Some(because) => format!("not checked, because {because}"),
         },
-        (Some(clock), 0) if summary.failed_in_stalls() => {
+        (Some(clock), 0) if in_stalls => {
             format!("not checked, because {clock} while this host was stalled; every frame was in time")
         }
-        (_, failed) if summary.failed_in_stalls() => {
+        (_, failed) if in_stalls => {
             let all = counted(delivered + failed, "frame");
             format!(
                 "not checked, because this host was stalled while the {failed} of {all} that {} late or lost {} due or on {} way; the others \

@@ -142,7 +142,9 @@ fn a_run_of_which_only_the_host_is_to_blame_is_not_checked() {
     assert_eq!(held_up.word, Word::NotChecked);
     let says = "Not checked, because this host was stalled while the 1 of 400 frames that was late or lost was due or on its way";
     assert!(held_up.text.starts_with(says), "{}", held_up.text);
-    assert_eq!((of(false, None).word, of(true, Some(AttackKind::Spoof)).word), (Word::Failed, Word::Failed));
+    let forged = of(true, Some(AttackKind::Spoof));
+    assert_eq!((of(false, None).word, forged.word), (Word::Failed, Word::Failed));
+    assert!(forged.text.starts_with("Deadlines did not hold: 1 of 400 frames was late or lost"), "{}", forged.text);
 }
 
 #[test]
