@@ -19,7 +19,7 @@ Each folder in here that has a manifest.json is a whole run. Repeat the command 
 after this one was removed.\n";
 
 /// Where files are made: the machine's disk, or one that a test can fill up.
-pub trait Disk {
+pub trait Disk: Sync {
     /// A new, empty file.
     ///
     /// # Errors

@@ -1,10 +1,10 @@
 //! A run is a folder: a manifest people can read, tables of raw samples, and the capture.
 
-use std::cell::Cell;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use chronoseal_core::SimTime;
 use serde::{Deserialize, Serialize};
@@ -210,7 +210,7 @@ pub struct Writer<'d> {
     work: TableWriter<WorkRow>,
     /// Why nothing more is written.
     error: Option<StoreError>,
-    has_failed: Rc<Cell<bool>>,
+    has_failed: Arc<AtomicBool>,
 }
 
 /// A folder that goes if it is not put in its place.
@@ -265,14 +265,14 @@ impl<'d> Writer<'d> {
             pending: Pending::default(),
             work: tables::WORK.begin(disk, folder, meta)?,
             error: None,
-            has_failed: Rc::default(),
+            has_failed: Arc::default(),
             partial,
         })
     }
 
     /// True from when the machine has refused to write, so that there is no need to go on.
-    pub fn has_failed(&self) -> Rc<Cell<bool>> {
-        Rc::clone(&self.has_failed)
+    pub fn has_failed(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.has_failed)
     }
 
     /// Writes the events that wait for no row.
@@ -286,7 +286,7 @@ impl<'d> Writer<'d> {
     fn note(&mut self, written: Result<(), StoreError>) {
         if let Err(error) = written {
             self.error.get_or_insert(error);
-            self.has_failed.set(true);
+            self.has_failed.store(true, Ordering::Relaxed);
         }
     }
 

@@ -37,6 +37,7 @@
 //! # Ok::<(), chronoseal_scenario::Problems>(())
 //! ```
 
+mod apart;
 mod cost;
 mod divide;
 mod dues;

@@ -30,7 +30,7 @@ pub(crate) enum Keep<'s> {
     /// All of them are kept.
     All,
     /// Each is counted, handed over and forgotten when its frame has ended.
-    Settled(Span, &'s mut dyn Sink),
+    Settled(Span, &'s mut (dyn Sink + Send)),
 }
 
 /// How much happens before rows are settled that are not kept.

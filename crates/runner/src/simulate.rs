@@ -2,10 +2,12 @@
 
 use chronoseal_catalog::{BuildError, Prepared};
 use chronoseal_core::SimTime;
+use chronoseal_media::topology::Topology;
 use chronoseal_plan::{Fidelity, Plan};
-use chronoseal_results::{Engine, Sink};
-use chronoseal_sim::{Fingerprint, Finished, Tally};
+use chronoseal_results::{Engine, RunMeta, Sink};
+use chronoseal_sim::{Fingerprint, Finished, Observer, Tally};
 
+use crate::apart::{has_second_processor, watched_apart};
 use crate::divide::Divider;
 use crate::record::{Follow, Keep, Recorder, Span};
 use crate::{Run, describe};
@@ -44,11 +46,13 @@ pub fn simulate_followed(
     capture: bool,
     keep_going: &mut dyn FnMut(SimTime) -> bool,
 ) -> Result<Run, BuildError> {
-    follow(prepared, (Keep::All, capture), keep_going)
+    let (mut run, divider) = simulate_watched(prepared, (Keep::All, capture), Divider::new(prepared), keep_going)?;
+    divider.finish(&mut run);
+    Ok(run)
 }
 
 /// [`simulate_followed`] that counts each row, hands it to `sink` and forgets it: of [`Run::rows`] there is what is known of the run as a
-/// whole, and with `capture` every frame.
+/// whole, and with `capture` every frame. On a second processor, if this process may use one.
 ///
 /// # Errors
 /// As [`simulate`].
@@ -56,18 +60,19 @@ pub fn simulate_folded(
     prepared: &Prepared<'_>,
     span: Span,
     capture: bool,
-    sink: &mut dyn Sink,
+    sink: &mut (dyn Sink + Send),
     keep_going: &mut dyn FnMut(SimTime) -> bool,
 ) -> Result<Run, BuildError> {
-    follow(prepared, (Keep::Settled(span, sink), capture), keep_going)
-}
-
-fn follow(
-    prepared: &Prepared<'_>,
-    keep: (Keep<'_>, bool),
-    keep_going: &mut dyn FnMut(SimTime) -> bool,
-) -> Result<Run, BuildError> {
-    let (mut run, divider) = simulate_watched(prepared, keep, Divider::new(prepared), keep_going)?;
+    let (meta, recorder) = recorded(prepared, (Keep::Settled(span, sink), capture), Divider::new(prepared));
+    let (over, recorder) = match has_second_processor() {
+        true => {
+            let (over, recorder) =
+                watched_apart(recorder, |relay| watched(prepared, relay, keep_going).map(|(over, _)| over));
+            (over?, recorder)
+        }
+        false => watched(prepared, recorder, keep_going)?,
+    };
+    let (mut run, divider) = over.run(prepared, meta, *recorder);
     divider.finish(&mut run);
     Ok(run)
 }
@@ -75,19 +80,51 @@ fn follow(
 /// [`simulate`] with somebody else who watches.
 pub(crate) fn simulate_watched<W: Follow>(
     prepared: &Prepared<'_>,
-    (keep, capture): (Keep<'_>, bool),
+    keep: (Keep<'_>, bool),
     watcher: W,
     keep_going: &mut dyn FnMut(SimTime) -> bool,
 ) -> Result<(Run, W), BuildError> {
-    let plan = prepared.plan();
+    let (meta, recorder) = recorded(prepared, keep, watcher);
+    let (over, recorder) = watched(prepared, recorder, keep_going)?;
+    Ok(over.run(prepared, meta, *recorder))
+}
+
+/// What records a run, with the description of that.
+fn recorded<'p, 's, W: Follow>(
+    prepared: &Prepared<'p>,
+    (keep, capture): (Keep<'s>, bool),
+    watcher: W,
+) -> (RunMeta, Box<Recorder<'p, 's, W>>) {
     let mut meta = describe(prepared, Engine::Sim);
     meta.clock_source = "virtual".into();
-    let observer = (new_fingerprint(plan), Box::new(Recorder::new(prepared, &meta, keep, capture, watcher)));
-    let Finished { medium, observer: (fingerprint, recorder), is_whole, .. } =
-        chronoseal_sim::run(prepared, observer, keep_going)?;
-    let (summary, rows, watcher) = recorder.finish(plan, &medium, is_whole);
-    (meta.interrupted, meta.fingerprint) = (!is_whole, Some(fingerprint.finish()));
-    Ok((Run { meta, summary, rows }, watcher))
+    let recorder = Box::new(Recorder::new(prepared, &meta, keep, capture, watcher));
+    (meta, recorder)
+}
+
+/// A simulation that is over.
+struct Over {
+    medium: Topology,
+    fingerprint: String,
+    is_whole: bool,
+}
+
+fn watched<O: Observer>(
+    prepared: &Prepared<'_>,
+    observer: O,
+    keep_going: &mut dyn FnMut(SimTime) -> bool,
+) -> Result<(Over, O), BuildError> {
+    let Finished { medium, observer: (fingerprint, observer), is_whole, .. } =
+        chronoseal_sim::run(prepared, (new_fingerprint(prepared.plan()), observer), keep_going)?;
+    Ok((Over { medium, fingerprint: fingerprint.finish(), is_whole }, observer))
+}
+
+impl Over {
+    /// What it came to.
+    fn run<W: Follow>(self, prepared: &Prepared<'_>, mut meta: RunMeta, recorder: Recorder<'_, '_, W>) -> (Run, W) {
+        let (summary, rows, watcher) = recorder.finish(prepared.plan(), &self.medium, self.is_whole);
+        (meta.interrupted, meta.fingerprint) = (!self.is_whole, Some(self.fingerprint));
+        (Run { meta, summary, rows }, watcher)
+    }
 }
 
 /// Simulates a plan for counts, latencies and fingerprint alone.

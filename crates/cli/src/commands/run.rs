@@ -240,7 +240,7 @@ fn one(
     let mut writer = store::Writer::begin(folder, &describe(prepared, Engine::Sim))?;
     // A disk that is full stays full: nobody wants to wait for the rest.
     let has_failed = writer.has_failed();
-    let mut go_on = |at| !has_failed.get() && go_on(at);
+    let mut go_on = |at| !has_failed.load(Ordering::Relaxed) && go_on(at);
     let run = simulate_folded(prepared, span, options.capture, &mut writer, &mut go_on)?;
     writer.finish(&run.meta, &run.summary, &run.rows)?;
     Ok(run)

@@ -68,7 +68,8 @@ const PLACES: &[Place] = &[
     Place { name: "testbed", uses: OF_A_DRIVER, touches: &[Files, Sockets, Clocks, Threads, Programs] },
     Place { name: "report", uses: &["core", "results"], touches: &[] },
     // Where a plan meets an engine, for command line and studies.
-    Place { name: "runner", uses: WITH_DRIVERS, touches: &[] },
+    // Threads: one, which is told what a simulation tells, in its order (`apart.rs`).
+    Place { name: "runner", uses: WITH_DRIVERS, touches: &[Threads] },
     // The pages of `check`, for command line and studies.
     Place { name: "check", uses: WITH_REPORT, touches: &[] },
     // Files: adapters, what was built of them, keys for a run. Programs: their builds.
