@@ -113,7 +113,8 @@ impl Fold {
         let passed_ns = if interrupted { last_ns } else { last_ns.max(self.meta.duration_ns) };
         self.streams.set_absences(&rest.absences);
         let stays = Stays::new(&rest.stalls);
-        self.streams.settle(&self.meta, &self.clocks, end, Some((&rest.owed, &rest.on_way)), &stays);
+        let held_up = self.clocks.held_up(&stays);
+        self.streams.settle(&self.meta, &self.clocks, end, Some((&rest.owed, &rest.on_way)), &held_up);
         let meta = &self.meta;
         let (streams, latencies) = self.streams.finish(meta);
         let summary = RunSummary {
@@ -124,7 +125,7 @@ impl Fold {
             divided: Vec::new(),
             links: Vec::new(),
             segments: segments::segments(meta, &rest.segments, passed_ns),
-            clocks: self.clocks.finish(&stays),
+            clocks: self.clocks.finish(&held_up),
             work: self.computed.finish(meta),
             tasks: self.tasks.finish(meta),
             release_error: rest.releases.iter().map(|row| row.error.as_ns()).collect::<Samples>().spread(),

@@ -12,14 +12,21 @@ pub struct Stays(Vec<(SimTime, SimTime)>);
 impl Stays {
     /// Of stalls in any order.
     pub fn new(stalls: &[StallRow]) -> Self {
-        let mut stalls: Vec<&StallRow> = stalls.iter().collect();
-        stalls.sort_by_key(|stall| stall.time);
+        Self::of(stalls.iter().map(|stall| (stall.time, stall.time + stall.duration)).collect())
+    }
+
+    /// These, and other times from and to which a run could not go on.
+    pub(crate) fn with(&self, others: &[(SimTime, SimTime)]) -> Self {
+        Self::of(self.0.iter().chain(others).copied().collect())
+    }
+
+    fn of(mut all: Vec<(SimTime, SimTime)>) -> Self {
+        all.sort_unstable();
         let mut spans: Vec<(SimTime, SimTime)> = Vec::new();
-        for stall in stalls {
-            let end = stall.time + stall.duration;
+        for (begin, end) in all {
             match spans.last_mut() {
-                Some(last) if stall.time <= last.1 => last.1 = last.1.max(end),
-                _ => spans.push((stall.time, end)),
+                Some(last) if begin <= last.1 => last.1 = last.1.max(end),
+                _ => spans.push((begin, end)),
             }
         }
         Self(spans)

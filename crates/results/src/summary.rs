@@ -102,7 +102,8 @@ pub struct StreamSummary {
     pub missing: u64,
     /// Due after start-up, and nothing was sent.
     pub not_sent: u64,
-    /// Of those that were not in time after start-up, the ones that were due or on their way while the host was stalled. Live only.
+    /// Of those that were not in time after start-up, the ones that were due or on their way while the host was stalled, or until a clock was back
+    /// that was lost then. Live only.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub held_up: u64,
     /// Nobody can say where they are. By radio: lost, or out of reach.
@@ -269,9 +270,12 @@ pub struct ClockSummary {
     /// Of these, when nobody relied on it any more: a link of its network had failed, and the other network goes on.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub spared: u64,
-    /// Of the others, within a cycle after the host was stalled, or while it was. Live only.
+    /// Of the others, within a cycle after the host was stalled, or while it was, or while another clock was gone for that reason. Live only.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub held_up: u64,
+    /// The host was stalled before it had joined. Live only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_start_held_up: bool,
     /// No frame goes by it, so that nothing fails for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unused: bool,
@@ -378,11 +382,22 @@ impl RunSummary {
     /// True if deadlines did not hold, and for no reason but the host of a live run: it was stalled while each of the frames that failed was due or
     /// on its way, and when a clock was lost. What the network would have done is not known then.
     pub fn failed_in_stalls(&self) -> bool {
+        self.failed_for(ClockSummary::failed_in_stalls, StreamSummary::failed_in_stalls)
+    }
+
+    /// True if deadlines did not hold in a live run that is unfit for saying how long anything takes, and nothing failed but by its time. What the
+    /// network would have done is not known then either.
+    pub fn failed_while_unfit(&self) -> bool {
+        self.unfit().is_some() && self.failed_for(|clock| clock.acquired_ns.is_some(), StreamSummary::failed_by_time)
+    }
+
+    /// True if deadlines did not hold, and of all that failed something is true.
+    fn failed_for(&self, clock: impl Fn(&ClockSummary) -> bool, stream: impl Fn(&StreamSummary) -> bool) -> bool {
         !self.deadlines_held()
             && self.unbalanced().is_none()
-            && self.clocks.iter().all(|clock| clock.held() || clock.failed_in_stalls())
+            && self.clocks.iter().all(|known| known.held() || clock(known))
             && self.segments.iter().all(SegmentSummary::kept_precision)
-            && self.streams.iter().all(|stream| stream.held() || stream.failed_in_stalls())
+            && self.streams.iter().all(|known| known.held() || stream(known))
     }
 
     /// The streams of which no frame could be judged.
@@ -420,6 +435,11 @@ impl StreamSummary {
     /// True if the host was stalled while each frame that was not in time was due or on its way.
     pub fn failed_in_stalls(&self) -> bool {
         !self.held() && self.held_up == self.losses().map(|(_, count)| count).sum::<u64>()
+    }
+
+    /// True if frames failed, and each for coming too late or nowhere.
+    pub fn failed_by_time(&self) -> bool {
+        !self.held() && self.losses().all(|(loss, _)| account::is_by_time(loss))
     }
 
     /// True if its frames can be late, and the run was over before one could be judged.
@@ -504,9 +524,10 @@ impl ClockSummary {
         self.acquired_ns.is_some() && self.lost == self.spared && !self.joined_late()
     }
 
-    /// True if it joined in time and was lost, and the host was stalled each time.
+    /// True if it joined late or was lost, and the host was stalled each time.
     pub fn failed_in_stalls(&self) -> bool {
-        !self.held() && self.acquired_ns.is_some() && !self.joined_late() && self.lost == self.spared + self.held_up
+        let was_held_up = self.lost == self.spared + self.held_up && (!self.joined_late() || self.is_start_held_up);
+        !self.held() && self.acquired_ns.is_some() && was_held_up
     }
 
     /// True if start-up took longer than it may.

@@ -17,6 +17,24 @@ const NAMED_MAX: usize = 8;
 /// What to do about a run of which only the host is to blame.
 const IN_STALLS: &str = " Run it again while nothing else runs; `chronoseal doctor` shows what this host can keep.";
 
+/// How the host alone is to blame for what failed.
+#[derive(Clone, Copy)]
+enum Host {
+    /// All of it met a stall.
+    Stalled,
+    /// So much met stalls that nothing is known of time: so many of a hundred frames.
+    Unfit(u64),
+}
+
+impl Host {
+    fn of(summary: &RunSummary) -> Option<Self> {
+        if summary.failed_in_stalls() {
+            return Some(Self::Stalled);
+        }
+        summary.unfit().filter(|_| summary.failed_while_unfit()).map(Self::Unfit)
+    }
+}
+
 pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     if let Some(lost) = &meta.lost {
         let text = format!("Not checked, because {lost}. What is below is what the others wrote down.");
@@ -28,13 +46,13 @@ pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
     let programs = programs::failed(meta);
     text += &programs.first().map_or_else(String::new, |first| format!("{first}; "));
     let is_keyed = key.is_none_or(|(is_keyed, _)| is_keyed);
-    // Nothing failed but what met a stall.
-    let in_stalls = is_keyed && forged == 0 && programs.is_empty() && summary.failed_in_stalls();
-    text += &on_unchecked(meta, summary, in_stalls);
+    // Nothing failed but what only the host may be to blame for.
+    let host = Host::of(summary).filter(|_| is_keyed && forged == 0 && programs.is_empty());
+    text += &on_unchecked(meta, summary, host);
     text += &on_exceptions(summary, deadlines);
     text += &on_attacks(summary, deadlines);
     let word = match deadlines && is_keyed {
-        false if in_stalls => Word::NotChecked,
+        false if host.is_some() => Word::NotChecked,
         false => Word::Failed,
         true if forged > 0 || !programs.is_empty() => Word::Failed,
         true if summary.interrupted || summary.unjudged().next().is_some() => Word::NotChecked,
@@ -51,8 +69,8 @@ pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
 }
 
 /// The same, behind what could not be judged if nothing failed.
-fn on_unchecked(meta: &RunMeta, summary: &RunSummary, in_stalls: bool) -> String {
-    let others = on_deadlines(summary, in_stalls);
+fn on_unchecked(meta: &RunMeta, summary: &RunSummary, host: Option<Host>) -> String {
+    let others = on_deadlines(summary, host);
     match meta.unchecked.first().filter(|_| summary.deadlines_held()) {
         None => others,
         Some(first) if !summary.has_deadlines() => format!("not checked, because {first}"),
@@ -120,7 +138,7 @@ fn imprecise(summary: &RunSummary) -> impl Iterator<Item = String> {
     })
 }
 
-fn on_deadlines(summary: &RunSummary, in_stalls: bool) -> String {
+fn on_deadlines(summary: &RunSummary, host: Option<Host>) -> String {
     if let Some((stream, account)) = summary.unbalanced() {
         return unbalanced(stream, account);
     }
@@ -138,19 +156,7 @@ fn on_deadlines(summary: &RunSummary, in_stalls: bool) -> String {
             None => "every deadline held".into(),
             Some(because) => format!("not checked, because {because}"),
         },
-        (Some(clock), 0) if in_stalls => {
-            format!("not checked, because {clock} while this host was stalled; every frame was in time")
-        }
-        (_, failed) if in_stalls => {
-            let all = counted(delivered + failed, "frame");
-            format!(
-                "not checked, because this host was stalled while the {failed} of {all} that {} late or lost {} due or on {} way; the others \
-                 were in time",
-                were(failed),
-                were(failed),
-                if failed == 1 { "its" } else { "their" },
-            )
-        }
+        (clock, failed) if let Some(host) = host => on_host(host, clock, delivered + failed, failed),
         (Some(clock), 0) => format!("it cannot be said that deadlines held: {clock}"),
         (clock, failed) => {
             let because = clock.map_or_else(String::new, |clock| format!(", and {clock}"));
@@ -161,6 +167,33 @@ fn on_deadlines(summary: &RunSummary, in_stalls: bool) -> String {
             };
             let (frames, were) = (counted(all, "frame"), were(failed));
             format!("deadlines did not hold: {failed} of {frames} {were} late or lost{replaced}{because}")
+        }
+    }
+}
+
+/// What was not in time, where only the host may be to blame for it.
+fn on_host(host: Host, clock: Option<String>, all: u64, failed: u64) -> String {
+    let frames = format!("the {failed} of {} that {} late or lost", counted(all, "frame"), were(failed));
+    let on_way = format!("{} due or on {} way", were(failed), if failed == 1 { "its" } else { "their" });
+    match (host, clock, failed) {
+        (Host::Stalled, None, _) => {
+            format!("not checked, because this host was stalled while {frames} {on_way}; the others were in time")
+        }
+        (Host::Stalled, Some(clock), 0) => {
+            format!("not checked, because {clock} while this host was stalled; every frame was in time")
+        }
+        (Host::Stalled, Some(clock), _) => format!(
+            "not checked, because {clock} while this host was stalled, and {frames} {on_way} then or until clocks were back; the others \
+             were in time"
+        ),
+        (Host::Unfit(percent), clock, failed) => {
+            let clock = clock.map_or_else(String::new, |clock| format!("; {clock}"));
+            let all = counted(all, "frame");
+            format!(
+                "not checked, because this host was stalled while {percent} % of all frames were due or on their way, and the times of \
+                 the others say nothing either: {failed} of {all} {} late or lost{clock}",
+                were(failed),
+            )
         }
     }
 }
@@ -332,7 +365,7 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
             summary.stalls.total_ns as f64 / 1e6,
             counted(summary.stalls.frames, "frame"),
             were(summary.stalls.frames),
-            if summary.failed_in_stalls() { IN_STALLS } else { "" },
+            if Host::of(summary).is_some() { IN_STALLS } else { "" },
         ));
     }
     points.extend(meta.warnings.iter().map(|warning| format!("Check before trusting: {warning}")));

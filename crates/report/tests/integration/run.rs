@@ -148,6 +148,26 @@ fn a_run_of_which_only_the_host_is_to_blame_is_not_checked() {
 }
 
 #[test]
+fn an_unfit_run_is_not_checked_if_it_failed_by_time_alone() {
+    let of = |stalled: usize, outcome: Outcome| {
+        let mut rows = rows();
+        rows.frames[..stalled].iter_mut().for_each(|row| row.stalled = true);
+        rows.frames[300].outcome = outcome;
+        report(Engine::Live, &rows).verdict
+    };
+    let unfit = of(200, Outcome::Late);
+    assert_eq!(unfit.word, Word::NotChecked);
+    assert!(
+        unfit.text.starts_with("Not checked, because this host was stalled while 50 % of all frames"),
+        "{}",
+        unfit.text
+    );
+    assert!(unfit.text.contains("1 of 400 frames was late or lost"), "{}", unfit.text);
+    assert_eq!(of(20, Outcome::Late).word, Word::Failed, "so many others tell what the network does");
+    assert_eq!(of(200, Outcome::Discarded(DiscardReason::TagMismatch)).word, Word::Failed, "no stall changes a tag");
+}
+
+#[test]
 fn a_stream_of_which_nothing_could_be_judged_is_not_checked() {
     let (rows, meta) = (rows(), meta(Engine::Sim));
     let held = |delivered: u64| {

@@ -30,13 +30,13 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{NodeId, SimTime};
+use chronoseal_core::{DiscardReason, NodeId, SimTime};
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::ledger::{Ledger, Settled};
 pub(super) use self::not_sent::Keys;
 use super::copies::Copies;
-use crate::Distribution;
+use crate::{Distribution, Outcome};
 
 /// What became of a stream's frames at one receiver: `due` is the sum of all ends.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -69,7 +69,8 @@ pub struct Account {
     pub in_flight: u64,
     /// Due after start-up, and its sender sent nothing; these are not among `sent`.
     pub not_sent: u64,
-    /// Of those that were not in time after start-up, the ones that were due or on their way while the host was stalled. Live only.
+    /// Of those that were not in time after start-up, the ones that were due or on their way while the host was stalled, or until a clock was back
+    /// that was lost then. Live only.
     #[serde(default, skip_serializing_if = "super::is_zero")]
     pub held_up: u64,
     /// Accepted after a later one of the stream had been (RFC 4737, Type-P-Reordered); these are among those that were accepted. Not known,
@@ -153,6 +154,38 @@ impl Account {
             *self.discarded.entry(reason.clone()).or_default() += count;
         }
     }
+}
+
+/// Why frames are thrown away that come too late or too early, or find a place taken that would have been free in time.
+const BY_TIME: [DiscardReason; 8] = {
+    use DiscardReason::{
+        DuplicateInWindow, FrameMissing, HostBufferFull, NotSynchronised, OutsideWindow, QueueFull, Superseded,
+        WaitedTooLong,
+    };
+    [
+        DuplicateInWindow,
+        FrameMissing,
+        HostBufferFull,
+        NotSynchronised,
+        OutsideWindow,
+        QueueFull,
+        Superseded,
+        WaitedTooLong,
+    ]
+};
+
+/// True of a frame that came too late, or nowhere for a reason that waiting can be to blame for.
+fn ends_by_time(outcome: Outcome) -> bool {
+    match outcome {
+        Outcome::Late | Outcome::Missing => true,
+        Outcome::Discarded(reason) => BY_TIME.contains(&reason),
+        Outcome::Delivered | Outcome::Unaccounted => false,
+    }
+}
+
+/// The same of a loss, by its name.
+pub(super) fn is_by_time(loss: &str) -> bool {
+    ["late", "overdue", "missing", "not-sent"].contains(&loss) || BY_TIME.iter().any(|reason| reason.name() == loss)
 }
 
 /// A frame as its sender told of it.

@@ -19,8 +19,8 @@ struct Clock {
     cycle_ns: i64,
     /// From then on nobody relies on it `[ns]`.
     spared_from_ns: Option<i64>,
-    /// When it was lost while somebody did.
-    lost_at: Vec<SimTime>,
+    /// When it was lost while somebody did, and when it was back.
+    losses: Vec<(SimTime, Option<SimTime>)>,
 }
 
 impl Clocks {
@@ -44,12 +44,13 @@ impl Clocks {
                     lost: 0,
                     spared: 0,
                     held_up: 0,
+                    is_start_held_up: false,
                     is_unused: domain.is_unused(node),
                     beacons_rejected: 0,
                     startup_cycles: domain.startup_cycles,
                 };
                 let spared_from_ns = spared.map(|(_, since_ns)| *since_ns);
-                clocks.push(Clock { summary, cycle_ns: domain.cycle_ns, spared_from_ns, lost_at: Vec::new() });
+                clocks.push(Clock { summary, cycle_ns: domain.cycle_ns, spared_from_ns, losses: Vec::new() });
             }
         }
         Self { clocks, of_node }
@@ -67,11 +68,32 @@ impl Clocks {
         self.clocks.iter().map(|clock| clock.summary.acquired_ns)
     }
 
-    /// What became of each, where the host did not let a live run go on in these stays.
-    pub(crate) fn finish(self, stays: &Stays) -> Vec<ClockSummary> {
-        let finish = |Clock { mut summary, cycle_ns, lost_at, .. }: Clock| {
-            let is_held_up = |at: &&SimTime| stays.overlap(**at - Duration::from_ns(cycle_ns), **at);
-            summary.held_up = lost_at.iter().filter(is_held_up).count() as u64;
+    /// When the run could not go on for reasons of the host, of which `stays` are known: these, and the times without a clock that was lost in one,
+    /// or while another one was gone for that reason.
+    pub(crate) fn held_up(&self, stays: &Stays) -> Stays {
+        let losses = |clock: &Clock| {
+            let cycle = Duration::from_ns(clock.cycle_ns);
+            let end = |back: Option<SimTime>| back.map_or(SimTime::MAX, |back| back + cycle);
+            clock.losses.iter().map(|(lost, back)| (*lost - cycle, *lost, end(*back))).collect::<Vec<_>>()
+        };
+        let mut losses: Vec<_> = self.clocks.iter().flat_map(losses).collect();
+        losses.sort_unstable_by_key(|(_, lost, _)| *lost);
+        let mut without: Vec<(SimTime, SimTime)> = Vec::new();
+        for (since, lost, back) in losses {
+            if stays.overlap(since, lost) || without.iter().any(|(begin, end)| *begin <= lost && since <= *end) {
+                without.push((since, back));
+            }
+        }
+        stays.with(&without)
+    }
+
+    /// What became of each. `held_up` is when the run could not go on for reasons of the host.
+    pub(crate) fn finish(self, held_up: &Stays) -> Vec<ClockSummary> {
+        let finish = |Clock { mut summary, cycle_ns, losses, .. }: Clock| {
+            let is_held_up = |(at, _): &&(SimTime, _)| held_up.overlap(*at - Duration::from_ns(cycle_ns), *at);
+            summary.held_up = losses.iter().filter(is_held_up).count() as u64;
+            let joined = summary.acquired_ns.map(|ns| SimTime::ZERO + Duration::from_ns(ns));
+            summary.is_start_held_up = joined.is_some_and(|joined| held_up.overlap(SimTime::ZERO, joined));
             summary
         };
         self.clocks.into_iter().map(finish).collect()
@@ -91,11 +113,16 @@ impl Clock {
                 clock.acquired_cycles =
                     (cycle_ns > 0).then(|| ns.div_euclid(cycle_ns) + i64::from(ns.rem_euclid(cycle_ns) > 0));
             }
+            EventKind::SyncAcquired => {
+                if let Some((_, back @ None)) = self.losses.last_mut() {
+                    *back = Some(row.time);
+                }
+            }
             EventKind::SyncLost => {
                 clock.lost += 1;
                 match self.spared_from_ns.is_some_and(|since_ns| ns() >= since_ns) {
                     true => clock.spared += 1,
-                    false => self.lost_at.push(row.time),
+                    false => self.losses.push((row.time, None)),
                 }
             }
             EventKind::BeaconRejected => clock.beacons_rejected += 1,

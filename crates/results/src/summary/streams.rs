@@ -117,20 +117,20 @@ impl Streams {
         told.receivers.iter().map(first).max().unwrap_or(0).min(told.period_ns)
     }
 
-    /// Settles what has come; `end` is what nodes owe, and what is known to have been somewhere, when the run is over. `stays` are of a live run,
-    /// of which everything is settled at its end.
+    /// Settles what has come; `end` is what nodes owe, and what is known to have been somewhere, when the run is over. `held_up` is when the host
+    /// kept a live run, of which everything is settled at its end, from going on.
     pub(crate) fn settle(
         &mut self,
         meta: &RunMeta,
         clocks: &Clocks,
         now: SimTime,
         end: Option<(&[OwedRow], &[OnWayRow])>,
-        stays: &Stays,
+        held_up: &Stays,
     ) {
         self.ready_ns = self.find_ready(meta, clocks);
         self.ways.settle(meta, &self.ready_ns, end.is_some());
         for (stream, ready_ns) in self.streams.iter_mut().zip(&self.ready_ns) {
-            stream.settle(Settled { now, ready_ns: *ready_ns, absences: &self.absences, end, stays });
+            stream.settle(Settled { now, ready_ns: *ready_ns, absences: &self.absences, end, held_up });
         }
     }
 

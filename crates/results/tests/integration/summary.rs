@@ -244,6 +244,39 @@ fn a_frame_that_the_host_held_up_is_told_from_one_that_failed_by_itself() {
 }
 
 #[test]
+fn what_fails_while_a_clock_is_gone_that_a_stall_has_lost_is_laid_to_the_host() {
+    // The clock is lost at 2.005 s, another one in its wake, and both are back at 2.2 s; this frame has nobody to take it.
+    let of = |stall_ms: i64, frame: usize| {
+        let mut rows = rows(400);
+        rows.stalls = vec![StallRow { time: us(stall_ms * 1_000), duration: Duration::from_us(700) }];
+        for (node, lost_ms) in [(1, 2_005), (0, 2_090)] {
+            let lost = Event::of(EventKind::SyncLost, StreamId::NONE, 0);
+            rows.events.push(EventRow { event: lost, ..acquired(node, lost_ms * 1_000) });
+            rows.events.push(acquired(node, 2_200_000));
+        }
+        rows.frames[frame].outcome = Outcome::Discarded(DiscardReason::NotSynchronised);
+        let summary = summarise(&meta(), &rows);
+        let held_up = summary.clocks.iter().map(|clock| clock.held_up).sum::<u64>();
+        (summary.streams[0].held_up, held_up, summary.failed_in_stalls())
+    };
+    assert_eq!(of(2_000, 215), (1, 2, true));
+    assert_eq!(of(2_000, 225), (0, 2, false), "the clocks were back");
+    assert_eq!(of(1_980, 215), (0, 0, false), "no stall took the first of them");
+}
+
+#[test]
+fn a_clock_that_joins_late_is_laid_to_a_stall_before_that() {
+    let of = |stall_ms: i64| {
+        let mut rows = rows(400);
+        rows.events[1] = acquired(1, 3_000_000);
+        rows.stalls = vec![StallRow { time: us(stall_ms * 1_000), duration: Duration::from_us(700) }];
+        let summary = summarise(&meta(), &rows);
+        (summary.clocks[1].joined_late(), summary.clocks[1].failed_in_stalls())
+    };
+    assert_eq!([of(5), of(3_001)], [(true, true), (true, false)]);
+}
+
+#[test]
 fn frames_of_no_known_stream_or_node_do_no_harm() {
     let mut rows = rows(3);
     rows.frames.push(FrameRow { stream: StreamId::NONE, at: NodeId(900), ..delivered(1) });

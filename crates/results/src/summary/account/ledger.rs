@@ -23,7 +23,7 @@ pub(in crate::summary) struct Settled<'r> {
     /// The run is over: what nodes owe, and what is known to have been somewhere.
     pub(in crate::summary) end: Option<(&'r [OwedRow], &'r [OnWayRow])>,
     /// When the host did not let a live run go on.
-    pub(in crate::summary) stays: &'r Stays,
+    pub(in crate::summary) held_up: &'r Stays,
 }
 
 /// The frames and rows of one stream, each gathered once and forgotten when it is counted.
@@ -332,25 +332,25 @@ impl Ledger {
         account.held_up += u64::from(is_judged && end.row().is_some_and(|row| self.is_held_up(settled, row)));
     }
 
-    /// True of a frame that came too late or nowhere, if the host was stalled while it was due or on its way. Other ends have nothing to do
-    /// with time.
+    /// True of a frame that came too late or nowhere, if the host kept the run from going on while it was due or on its way. Other ends have
+    /// nothing to do with time.
     fn is_held_up(&self, settled: Settled<'_>, row: &FrameRow) -> bool {
-        use DiscardReason::{FrameMissing, HostBufferFull, OutsideWindow, QueueFull, Superseded, WaitedTooLong};
-        match row.outcome {
-            Outcome::Missing => self.is_due_in_stall(settled, row.due_at.or(row.slot_start).unwrap_or(row.cycle_start)),
-            Outcome::Late
-            | Outcome::Discarded(
-                FrameMissing | HostBufferFull | OutsideWindow | QueueFull | Superseded | WaitedTooLong,
-            ) => row.stalled,
-            Outcome::Delivered | Outcome::Discarded(_) | Outcome::Unaccounted => false,
+        use DiscardReason::{DuplicateInWindow, OutsideWindow};
+        let mut due = row.due_at.or(row.sent_at).or(row.slot_start).unwrap_or(row.cycle_start);
+        if matches!(row.outcome, Outcome::Discarded(DuplicateInWindow | OutsideWindow)) {
+            // What was held up comes in the next frame's window, or just before it, and is taken for that frame.
+            due = due - Duration::from_ns(self.stream.period_ns);
         }
+        let on_its_way = || row.received_at.is_some_and(|received| settled.held_up.overlap(due, received));
+        super::ends_by_time(row.outcome) && (row.stalled || self.is_due_in_stall(settled, due) || on_its_way())
     }
 
-    /// True if the host was stalled between when a frame was due and when the next one was, or its deadline over if that is sooner.
+    /// True if the host kept the run from going on between when a frame was due and when the next one was, or its deadline over if that is
+    /// sooner.
     pub(super) fn is_due_in_stall(&self, settled: Settled<'_>, due: SimTime) -> bool {
         let within_ns =
             self.stream.deadline_ns.map_or(self.stream.period_ns, |deadline_ns| deadline_ns.min(self.stream.period_ns));
-        settled.stays.overlap(due, due + Duration::from_ns(within_ns))
+        settled.held_up.overlap(due, due + Duration::from_ns(within_ns))
     }
 }
 

@@ -210,7 +210,10 @@ impl Receiver {
                 None if ledger.is_startup(ledger.cycle_start(sent)) => account.startup += 1,
                 None if may_be_under_way => account.in_flight += 1,
                 None if somewhere.contains(&place) && self.deadline_ns.is_none() => account.in_flight += 1,
-                None if somewhere.contains(&place) => account.overdue += 1,
+                None if somewhere.contains(&place) => {
+                    account.overdue += 1;
+                    account.held_up += u64::from(settled.held_up.overlap(sent.due, settled.now));
+                }
                 None => account.unaccounted += 1,
             }
         }
