@@ -235,7 +235,7 @@ impl<'a> Network<'a> {
                         let before = stream.hops.get(usize::from(index)).ok_or(Why::NotReached);
                         before.and_then(|before| {
                             let row = self.jobs.row(before.segment);
-                            if row.is_some_and(|row| row.is_made_up(self.plan, id, before.segment)) {
+                            if row.is_some_and(|row| !row.made_up(self.plan, id, before.segment).is_empty()) {
                                 return Err(Why::ArrivalUnbounded);
                             }
                             let senders = |row: &dyn SegmentBounds| row.senders(self.plan, id, before);

@@ -101,11 +101,10 @@ pub trait SegmentBounds: Sync {
         1
     }
 
-    /// True if a station or a box can fill the segment with made-up frames of a stream that get as far as its receivers there, so that
-    /// nothing bounds how many of them a gateway passes on.
-    fn is_made_up(&self, plan: &Plan, stream: StreamId, segment: SegmentId) -> bool {
+    /// Made-up frames of a stream with which a station or a box can fill the segment, as they get to its receivers there.
+    fn made_up(&self, plan: &Plan, stream: StreamId, segment: SegmentId) -> Vec<MadeUp> {
         let _ = (plan, stream, segment);
-        false
+        Vec::new()
     }
 
     /// True if a gateway takes on frames of a recording from the segment, whole.
@@ -190,6 +189,20 @@ pub trait SegmentBounds: Sync {
         prepared: Option<&ScheduleTable>,
         arrivals: &Arrivals,
     ) -> Vec<HopBound>;
+}
+
+/// How many made-up frames of a stream a segment lets pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MadeUp {
+    /// One in each time so long, which can be so much nearer to each other.
+    Limited {
+        /// The time.
+        distance: Duration,
+        /// How much nearer.
+        spread: Duration,
+    },
+    /// As many as come.
+    Unlimited,
 }
 
 /// Every kind whose hops can be bounded.

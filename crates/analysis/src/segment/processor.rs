@@ -12,7 +12,8 @@
 //! | opening and sealing again at a gateway | at the same time, or sealing before the slot | the MAC, twice |
 //! | tasks | as the schedule table has them | their worst case |
 //!
-//! Nothing bounds the processor of a gateway that passes frames of a recording on whole, since nothing says when they come.
+//! Nothing bounds the processor of a gateway that passes frames of a recording on whole, since nothing says when they come, nor that of a
+//! node to which a station that babbles gets through without a limit. Where a meter or an account lets some of its frames pass, they count.
 //! Messages of a key exchange are left out; `segment::exchange` says which streams have no bound for that.
 //!
 //! A gateway that puts several PDUs into one frame keeps the first of them for a time that it is given, which is no work. What seals
@@ -31,7 +32,7 @@ use super::backlog::Backlog;
 use super::compose::{Arrivals, Reached, from_the_air};
 use super::demand::{Cyclic, Entry, Load, Periodic, true_period};
 use super::load::Share;
-use super::{SegmentBounds, Why, host};
+use super::{MadeUp, SegmentBounds, Why, host};
 
 /// What the streams of a plan ask of processors.
 #[derive(Clone, Copy)]
@@ -159,8 +160,8 @@ struct Processor {
     arrivals: Vec<Arriving>,
     /// By table.
     scheduled: Vec<(SegmentId, ScheduledJob)>,
-    /// True for a gateway that passes on frames of a recording: nothing bounds when they come.
-    bridges_recordings: bool,
+    /// Nothing bounds when frames come: a gateway passes on those of a recording, or made-up ones come and cost it something.
+    is_unbounded: bool,
 }
 
 /// Frames that come to a processor.
@@ -199,8 +200,19 @@ impl Processors {
                     let per_period = jobs.row(hop.segment).map_or(1, |row| row.openings_per_period(jobs.plan, id, hop));
                     let cost = cost * i64::try_from(per_period).unwrap_or(i64::MAX);
                     if cost > Duration::ZERO {
-                        let one = Arriving { stream: id, segment: hop.segment, period, spread, cost };
-                        of[node.index()].arrivals.push(one);
+                        let processor = &mut of[node.index()];
+                        let segment = hop.segment;
+                        processor.arrivals.push(Arriving { stream: id, segment, period, spread, cost });
+                        // Made-up frames are opened as well before they are thrown away.
+                        for made_up in jobs.row(segment).map(|row| row.made_up(jobs.plan, id, segment)).iter().flatten()
+                        {
+                            match *made_up {
+                                MadeUp::Limited { distance: period, spread } => {
+                                    processor.arrivals.push(Arriving { stream: id, segment, period, spread, cost });
+                                }
+                                MadeUp::Unlimited => processor.is_unbounded = true,
+                            }
+                        }
                     }
                 }
             }
@@ -211,7 +223,7 @@ impl Processors {
                 jobs.plan.nodes.iter().zip(&mut of).filter(|(node, _)| node.interfaces.contains(&segment))
             {
                 let bridges = |gateway| row.bridges_recordings(jobs.plan, segment, gateway);
-                processor.bridges_recordings |= node.gateway.as_ref().is_some_and(bridges);
+                processor.is_unbounded |= node.gateway.as_ref().is_some_and(bridges);
             }
             let Some(table) = tables.get(segment.index()).and_then(Option::as_ref) else { continue };
             let scheduled = row.scheduled_jobs(jobs, segment, Some(table));
@@ -242,7 +254,7 @@ impl Processors {
     /// All that a node's processor is asked for.
     fn load(&self, node: NodeId, reached: &Reached, sent: &Arrivals) -> Result<Load, Why> {
         let processor = &self.of[node.index()];
-        if processor.bridges_recordings {
+        if processor.is_unbounded {
             return Err(Why::ArrivalUnbounded);
         }
         let mut load = processor.load.clone();

@@ -32,7 +32,7 @@ mod wired;
 use super::demand::{Overload, Periodic};
 use super::line::{CONTROL, LineLoad, Queued, Reserved};
 use super::processor::{Jobs, ScheduledJob, mac_work};
-use super::{Arrivals, HopBound, HostFrame, LinkLoad, Risk, SegmentBounds, Span, Why, without_bound};
+use super::{Arrivals, HopBound, HostFrame, LinkLoad, MadeUp, Risk, SegmentBounds, Span, Why, without_bound};
 use crate::bounds::ways;
 use routed::{LinkProblem, LinkReason};
 use slots::{Slots, first_bit_max, received_in_slot};
@@ -158,8 +158,8 @@ impl SegmentBounds for EthernetBounds {
         found
     }
 
-    fn is_made_up(&self, plan: &Plan, stream: StreamId, segment: SegmentId) -> bool {
-        Ethernet::of(plan, segment).is_some_and(|view| threats::are_made_up(view, stream))
+    fn made_up(&self, plan: &Plan, stream: StreamId, segment: SegmentId) -> Vec<MadeUp> {
+        Ethernet::of(plan, segment).map_or_else(Vec::new, |view| threats::made_up(view, stream))
     }
 
     fn risks(

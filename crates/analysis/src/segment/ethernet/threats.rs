@@ -30,7 +30,8 @@ use chronoseal_plan::{
 use chronoseal_wire::ethernet::{FCS_LEN, FRAME_LEN_MIN};
 
 use super::super::losses::{Cause, Risk};
-use super::super::{Span, Why};
+use super::super::{MadeUp, Span, Why};
+use super::ports;
 use super::routed::RoutedStream;
 use super::wired::Wired;
 use crate::calculus::{Rational, ratio, whole};
@@ -192,11 +193,18 @@ fn active(view: Ethernet<'_>) -> Vec<Active<'_>> {
     found
 }
 
-/// True if frames of a stream are made up by a station that babbles. Those of a stream in slots are no more than its slots.
-pub(super) fn are_made_up(view: Ethernet<'_>, stream: StreamId) -> bool {
-    let harms = active(view);
-    let mut targets = harms.iter().flat_map(|threat| targets(view, threat));
-    targets.any(|target| target.id == stream && !target.class.is_time_triggered())
+/// Frames of a stream that stations which babble make up, where they have passed the first switch. Those of a stream in slots are no more than
+/// its slots.
+pub(super) fn made_up(view: Ethernet<'_>, stream: StreamId) -> Vec<MadeUp> {
+    let of_threat = |threat: &Active<'_>| {
+        let target = targets(view, threat).into_iter().find(|target| target.id == stream)?;
+        match passes(view, &target, threat.node) {
+            Passes::InSlots => None,
+            Passes::Limited(at_once, distance) => Some(MadeUp::Limited { distance, spread: spread(at_once, distance) }),
+            Passes::All => Some(MadeUp::Unlimited),
+        }
+    };
+    active(view).iter().filter_map(of_threat).collect()
 }
 
 /// True if the bounds of a segment have threats to count with.
@@ -261,7 +269,7 @@ enum Passes {
     All,
 }
 
-fn passes(view: Ethernet<'_>, wired: &Wired<'_>, target: &EthernetStream<'_>, node: NodeId) -> Passes {
+fn passes(view: Ethernet<'_>, target: &EthernetStream<'_>, node: NodeId) -> Passes {
     let len = u64::from(view.secured_len(target)) + FCS_LEN as u64;
     if target.class.is_time_triggered() {
         return Passes::InSlots;
@@ -269,13 +277,21 @@ fn passes(view: Ethernet<'_>, wired: &Wired<'_>, target: &EthernetStream<'_>, no
     if let Some(link) = target.class.virtual_link() {
         return account(view, link, len);
     }
-    let is_regulated = sent(wired, target.id).is_some_and(|sent| wired.routed.regulated.contains(&sent.priority));
+    let is_regulated = ports::classes(view).is_some_and(|classes| {
+        classes.regulated.contains(&classes.of_priority[usize::from(target.class.priority().0.min(7))])
+    });
     let meter = filter_at_first(view, target, node).and_then(|filter| filter.meter);
     let Some(meter) = meter.filter(|_| !is_regulated) else { return Passes::All };
     let meter = view.segment.stream_filters.meters[meter].1;
     let (ebs, eir) = if meter.drops_yellow { (0, 0) } else { (meter.ebs, meter.eir.0) };
     let at_once = ratio(i64::try_from(meter.cbs + ebs).unwrap_or(i64::MAX), i64::try_from(len).unwrap_or(1));
     Passes::Limited(at_once, every(len * 8, meter.cir.0.saturating_add(eir)))
+}
+
+/// How much nearer to each other frames can be than they are in the long run, if so many can come at once.
+fn spread(at_once: Rational, distance: Duration) -> Duration {
+    let beyond = (at_once - whole(1)).max(whole(0)) * whole(distance.as_ps());
+    Duration::from_ps(i64::try_from(beyond.ceil()).unwrap_or(i64::MAX / 4))
 }
 
 /// The time in which a rate pays for so many bits, at least.
@@ -357,14 +373,12 @@ pub(super) fn intruders(wired: &Wired<'_>) -> Vec<RoutedStream> {
     for threat in active(view) {
         for target in targets(view, &threat) {
             let Some(sent) = sent(wired, target.id) else { continue };
-            let (at, distance) = match passes(view, wired, &target, threat.node) {
+            let (at, distance) = match passes(view, &target, threat.node) {
                 Passes::InSlots => continue,
                 Passes::All => (Err(Why::ArrivalUnbounded), sent.distance),
                 Passes::Limited(at_once, distance) => {
                     // What is beyond the first at once comes from being late.
-                    let beyond = (at_once - whole(1)).max(whole(0)) * whole(distance.as_ps());
-                    let jitter = i64::try_from(beyond.ceil()).unwrap_or(i64::MAX / 4);
-                    (Ok(Span { min: Duration::ZERO, max: Duration::from_ps(jitter) }), distance)
+                    (Ok(Span { min: Duration::ZERO, max: spread(at_once, distance) }), distance)
                 }
             };
             let hop = |(link, after): &(usize, Option<usize>)| (*link, after.and_then(|after| after.checked_sub(1)));
@@ -415,7 +429,7 @@ pub(super) fn risks(wired: &Wired<'_>) -> Vec<Risk> {
             for (switch, stream) in sharing(view, &target).into_iter().filter(|(_, stream)| hit.insert(*stream)) {
                 add(view.id, Some(stream), Harm::Shared { switch });
             }
-            if let Passes::All = passes(view, wired, &target, threat.node) {
+            if let Passes::All = passes(view, &target, threat.node) {
                 let met = met_by(wired, target.id);
                 for stream in met.into_iter().filter(|stream| hit.insert(*stream)) {
                     add(view.id, Some(stream), Harm::Unlimited { node: threat.node, switch });

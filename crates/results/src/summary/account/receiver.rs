@@ -147,9 +147,13 @@ impl Receiver {
     /// How long a frame that has not come may still be under way `[ns]`. A frame whose deadline is not over is not late yet; without
     /// one it may take as long as frames do, or as it can.
     fn under_way_ns(&self, ledger: &Ledger) -> i64 {
+        self.deadline_ns.unwrap_or_else(|| self.bound_ns(ledger).max(self.longest_ns + ledger.stream.period_ns))
+    }
+
+    /// What its frames take at most, if that is bounded `[ns]`.
+    fn bound_ns(&self, ledger: &Ledger) -> i64 {
         let whole = || ledger.stream.bound.as_ref().map(|bound| bound.total_ns);
-        let bound_ns = ledger.stream.end(self.node.0).map_or_else(whole, EndMeta::bound_ns).unwrap_or(0);
-        self.deadline_ns.unwrap_or_else(|| bound_ns.max(self.longest_ns + ledger.stream.period_ns))
+        ledger.stream.end(self.node.0).map_or_else(whole, EndMeta::bound_ns).unwrap_or(0)
     }
 
     /// Counts the frames that have ended and are older than those that stay open.
@@ -229,8 +233,8 @@ impl Receiver {
     ) {
         for due in owed.filter(|due| !ledger.is_absent(settled.absences, self.node, *due)) {
             let before = account.not_sent;
-            // Without a deadline it may come as late as its sender comes to it, as long as that is before the next one is due.
-            let limit_ns = self.deadline_ns.unwrap_or(ledger.stream.period_ns);
+            // Without a deadline its sender may come to it as late as before the next one is due, or as it can.
+            let limit_ns = self.deadline_ns.unwrap_or_else(|| self.bound_ns(ledger).max(ledger.stream.period_ns));
             let place = match (settled.now - due).as_ns() {
                 _ if ledger.is_startup(due) => &mut account.startup,
                 waited if waited < limit_ns && settled.end.is_some() => &mut account.in_flight,
