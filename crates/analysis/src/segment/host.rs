@@ -20,7 +20,7 @@ use super::demand::Periodic;
 use super::line::{LineLoad, Queued};
 use super::losses::{Cause, Risk};
 use super::processor::Jobs;
-use super::{Span, Why};
+use super::{MadeUp, Span, Why};
 
 /// A frame of a hop as its receiver's host interface sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,6 +59,8 @@ struct Passing {
     len_min: u64,
     /// How far the slots of the stream are off from lying exactly a period apart.
     spread: Duration,
+    /// How often they come if they are made up.
+    made_up: Option<MadeUp>,
 }
 
 /// What a host interface does to the frames of a stream.
@@ -84,10 +86,13 @@ impl Hosts {
                 let spread = spread(jobs, id, hop, table);
                 let is_varying = stream.collected().is_some() || frame.frames > 1;
                 let len_min = if is_varying { FRAME_LEN_MIN as u64 } else { frame.len };
+                let made_up =
+                    jobs.row(hop.segment).map_or_else(Vec::new, |row| row.made_up(jobs.plan, id, hop.segment));
+                let kinds = || std::iter::once(None).chain(made_up.iter().copied().map(Some));
                 for node in &hop.to {
                     let Some(config) = interface(jobs, hop.segment, *node) else { continue };
                     let host = of.entry((*node, hop.segment)).or_insert(Host { config, streams: Vec::new() });
-                    host.streams.push(Passing { stream: id, frame, len_min, spread });
+                    host.streams.extend(kinds().map(|made_up| Passing { stream: id, frame, len_min, spread, made_up }));
                 }
             }
         }
@@ -115,7 +120,8 @@ impl Hosts {
     /// Buffers that are not known to have room for every frame, one risk for each stream whose frames it can cost.
     pub(super) fn risks(&self, at_ports: &Reached, arrivals: &Arrivals) -> Vec<Risk> {
         let of_host = |(key, host): (&(NodeId, SegmentId), &Host)| {
-            let stays = host.streams.iter().map(|passing| host.stay(passing, *key, at_ports, arrivals));
+            let own = host.streams.iter().filter(|passing| passing.made_up.is_none());
+            let stays = own.map(|passing| host.stay(passing, *key, at_ports, arrivals));
             let full = stays.filter(|stay| stay.bytes.is_none_or(|bytes| bytes > host.config.buffer));
             let risk = |stay: Stay| {
                 let cause = Cause::HostBufferFull { node: key.0, bytes: stay.bytes, room: host.config.buffer };
@@ -140,15 +146,18 @@ impl Host {
         let mut in_class: Vec<(Periodic, u64)> = Vec::new();
         let mut unknown = None;
         for other in &self.streams {
-            let received = from_the_air(at_ports.at(other.stream, segment, node));
+            let (distance, spread) = match other.made_up {
+                Some(MadeUp::Limited { distance, spread }) => (distance, spread),
+                _ => (arrivals.at(other.stream, segment).distance, other.spread),
+            };
+            let received = match other.made_up {
+                Some(MadeUp::Unlimited) => Err(Why::ArrivalUnbounded),
+                _ => from_the_air(at_ports.at(other.stream, segment, node)),
+            };
             let longest = self.config.service(other.frame.len);
             let cost = longest * i64::from(other.frame.frames);
             let frames = match received {
-                Ok(span) => Periodic {
-                    period: arrivals.at(other.stream, segment).distance,
-                    jitter: span.jitter() + other.spread,
-                    cost,
-                },
+                Ok(span) => Periodic { period: distance, jitter: span.jitter() + spread, cost },
                 // Of a lower class one frame is in the way at most, however often they come.
                 Err(_) => Periodic { period: Duration::from_s(1), jitter: Duration::ZERO, cost },
             };
