@@ -180,19 +180,22 @@ fn on_host(host: Host, clock: Option<String>, all: u64, failed: u64) -> String {
             format!("not checked, because this host was stalled while {frames} {on_way}; the others were in time")
         }
         (Host::Stalled, Some(clock), 0) => {
-            format!("not checked, because {clock} while this host was stalled; every frame was in time")
+            format!("not checked, because this host was stalled: {clock}; every frame was in time")
         }
         (Host::Stalled, Some(clock), _) => format!(
-            "not checked, because {clock} while this host was stalled, and {frames} {on_way} then or until clocks were back; the others \
-             were in time"
+            "not checked, because this host was stalled: {clock}, and {frames} {on_way} then, or until clocks were back; the others were \
+             in time"
         ),
         (Host::Unfit(percent), clock, failed) => {
-            let clock = clock.map_or_else(String::new, |clock| format!("; {clock}"));
-            let all = counted(all, "frame");
+            let frames = format!("{failed} of {} {} late or lost", counted(all, "frame"), were(failed));
+            let what = match (clock, failed) {
+                (Some(clock), 0) => clock,
+                (Some(clock), _) => format!("{frames}, and {clock}"),
+                (None, _) => frames,
+            };
             format!(
-                "not checked, because this host was stalled while {percent} % of all frames were due or on their way, and the times of \
-                 the others say nothing either: {failed} of {all} {} late or lost{clock}",
-                were(failed),
+                "not checked, because this host was stalled while {percent} % of all frames were due or on their way, which is too much to \
+                 say why {what}"
             )
         }
     }

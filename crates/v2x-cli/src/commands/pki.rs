@@ -85,6 +85,22 @@ impl From<CurveName> for Curve {
     }
 }
 
+/// Curves that messages can be encrypted for (IEEE 1609.2, clause 5.3.5: those of 256 bits).
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum EncryptionCurveName {
+    Nistp256,
+    Brainpoolp256r1,
+}
+
+impl From<EncryptionCurveName> for Curve {
+    fn from(name: EncryptionCurveName) -> Self {
+        match name {
+            EncryptionCurveName::Nistp256 => Self::NistP256,
+            EncryptionCurveName::Brainpoolp256r1 => Self::BrainpoolP256r1,
+        }
+    }
+}
+
 #[derive(Args, Debug)]
 struct Keys {
     /// Device of the keys, a JSON file such as { "kind": "pkcs11", "module": "…", "token": "…" }; key files in DIR/keys
@@ -157,9 +173,9 @@ struct Serve {
     /// What the authorities are called
     #[arg(long, default_value = "chronoseal")]
     name: String,
-    /// Curve of EA and AA, of 256 bits
+    /// Curve of EA and AA, to whose keys messages are encrypted
     #[arg(long, value_enum, default_value = "nistp256")]
-    curve: CurveName,
+    curve: EncryptionCurveName,
     /// Curve of root and trust list manager
     #[arg(long, value_enum, default_value = "nistp256")]
     root_curve: CurveName,
