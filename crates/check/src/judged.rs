@@ -279,10 +279,11 @@ impl Judge<'_> {
         match missing.why {
             Why::Radio | Why::Middleware => Found::new(Word::NotChecked, format!("{place}; a run judges it")),
             // What is before it or beside it knows better.
-            Why::ArrivalUnbounded => {
+            Why::ArrivalUnbounded | Why::MadeUpFrames => {
                 let known = risks.iter().find(|risk| !is_derived(&risk.cause));
                 let why = known.map_or(place, |risk| risk.cause.text(plan));
-                Found { follows: known.is_none(), ..Found::new(Word::NotProven, why) }
+                let follows = known.is_none() && missing.why == Why::ArrivalUnbounded;
+                Found { follows, ..Found::new(Word::NotProven, why) }
             }
             _ => Found::new(Word::NotProven, place),
         }

@@ -151,7 +151,7 @@ impl Host {
                 _ => (arrivals.at(other.stream, segment).distance, other.spread),
             };
             let received = match other.made_up {
-                Some(MadeUp::Unlimited) => Err(Why::ArrivalUnbounded),
+                Some(MadeUp::Unlimited) => Err(Why::MadeUpFrames),
                 _ => from_the_air(at_ports.at(other.stream, segment, node)),
             };
             let longest = self.config.service(other.frame.len);
@@ -161,8 +161,10 @@ impl Host {
                 // Of a lower class one frame is in the way at most, however often they come.
                 Err(_) => Periodic { period: Duration::from_s(1), jitter: Duration::ZERO, cost },
             };
-            if received.is_err() && other.frame.class >= class {
-                unknown = Some(Why::ArrivalUnbounded);
+            if let Err(why) = received
+                && other.frame.class >= class
+            {
+                unknown = Some(if why == Why::MadeUpFrames { why } else { Why::ArrivalUnbounded });
             }
             for _ in 0..other.frame.copies {
                 if other.frame.class == class {

@@ -277,6 +277,12 @@ pub enum Why {
     /// Nothing bounds when a frame of this stream or of one that goes before it comes.
     #[error("nothing bounds when it, or what goes before it, comes there")]
     ArrivalUnbounded,
+    /// A station that babbles gets through to the node, which has to take each of its frames.
+    #[error(
+        "made-up frames come as fast as a link carries them, and each is taken before it is thrown away: write a stream filter with a flow \
+         meter where they come into the network"
+    )]
+    MadeUpFrames,
     /// Several nodes send the stream, and nothing says how their frames follow each other.
     #[error(
         "not bounded: it goes on from many vehicles, and nothing bounds how many of their messages come together; let the node that hears          them send a stream of its own"

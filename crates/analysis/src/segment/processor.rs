@@ -160,8 +160,8 @@ struct Processor {
     arrivals: Vec<Arriving>,
     /// By table.
     scheduled: Vec<(SegmentId, ScheduledJob)>,
-    /// Nothing bounds when frames come: a gateway passes on those of a recording, or made-up ones come and cost it something.
-    is_unbounded: bool,
+    /// Why nothing bounds when frames come: a gateway passes on those of a recording, or made-up ones come and cost it something.
+    unbounded: Option<Why>,
 }
 
 /// Frames that come to a processor.
@@ -210,7 +210,7 @@ impl Processors {
                                 MadeUp::Limited { distance: period, spread } => {
                                     processor.arrivals.push(Arriving { stream: id, segment, period, spread, cost });
                                 }
-                                MadeUp::Unlimited => processor.is_unbounded = true,
+                                MadeUp::Unlimited => processor.unbounded = Some(Why::MadeUpFrames),
                             }
                         }
                     }
@@ -223,7 +223,9 @@ impl Processors {
                 jobs.plan.nodes.iter().zip(&mut of).filter(|(node, _)| node.interfaces.contains(&segment))
             {
                 let bridges = |gateway| row.bridges_recordings(jobs.plan, segment, gateway);
-                processor.is_unbounded |= node.gateway.as_ref().is_some_and(bridges);
+                if node.gateway.as_ref().is_some_and(bridges) {
+                    processor.unbounded = Some(Why::ArrivalUnbounded);
+                }
             }
             let Some(table) = tables.get(segment.index()).and_then(Option::as_ref) else { continue };
             let scheduled = row.scheduled_jobs(jobs, segment, Some(table));
@@ -254,8 +256,8 @@ impl Processors {
     /// All that a node's processor is asked for.
     fn load(&self, node: NodeId, reached: &Reached, sent: &Arrivals) -> Result<Load, Why> {
         let processor = &self.of[node.index()];
-        if processor.is_unbounded {
-            return Err(Why::ArrivalUnbounded);
+        if let Some(why) = processor.unbounded {
+            return Err(why);
         }
         let mut load = processor.load.clone();
         for one in &processor.arrivals {

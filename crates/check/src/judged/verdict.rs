@@ -73,11 +73,19 @@ impl Judgement {
             let why = clocks.chain(queues).next().unwrap_or_default();
             return format!("Every stream arrives within its bound, but {why}.");
         };
-        let ends = of_word.iter().flat_map(|reason| reason.ends.iter().copied());
-        let names = listed(ends.map(about).collect());
+        let named = |reasons: &[&Reason<'_>]| {
+            let ends = reasons.iter().flat_map(|reason| reason.ends.iter().copied());
+            listed(ends.map(about).collect())
+        };
+        let (names, why) = (named(&of_word[..1]), &first.why);
+        let reason = if of_word.len() == 2 { "another reason" } else { "other reasons" };
+        let others = |nor: &str| match &of_word[1..] {
+            [] => String::new(),
+            others => format!("; nor {nor} {}, for {reason} below", named(others)),
+        };
         match word {
-            Word::Broken => format!("On paper {names} cannot hold: {}.", first.why),
-            _ => format!("Not proven for {names}: {}.", first.why),
+            Word::Broken => format!("On paper {names} cannot hold: {why}{}.", others("can")),
+            _ => format!("Not proven for {names}: {why}{}.", others("for")),
         }
     }
 
