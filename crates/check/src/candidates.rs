@@ -68,6 +68,12 @@ pub(crate) struct CandidateReport {
     kept: Vec<String>,
     /// Streams that no tag protects on all of their way even so.
     open_streams: usize,
+    /// Their names.
+    #[serde(skip)]
+    open: Vec<String>,
+    /// All streams.
+    #[serde(skip)]
+    streams: usize,
     /// Its tag, if it is so short that a forger guesses it `[bit]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     guessed_bits: Option<u16>,
@@ -176,6 +182,8 @@ impl CandidateReport {
             is_own: false,
             kept: Vec::new(),
             open_streams: plan.streams.len(),
+            open: Vec::new(),
+            streams: plan.streams.len(),
             guessed_bits: guessed_bits(protection),
             stops_attackers: false,
             load_max_percent: None,
@@ -194,7 +202,11 @@ impl CandidateReport {
         report.word = judgement.word();
         report.why_not = (report.word > Word::Held).then(|| judgement.text());
         let is_open = |stream: &&StreamPlan| !is_safe(plan, stream, ProtectionPlan::is_authenticated);
-        report.open_streams = plan.streams.iter().filter(is_open).count();
+        // What a frame of several PDUs holds is protected by itself.
+        let alone = || plan.streams.iter().filter(|stream| stream.collected().is_none());
+        report.streams = alone().count();
+        report.open = alone().filter(is_open).map(|stream| stream.name.clone()).collect();
+        report.open_streams = report.open.len();
         report.stops_attackers = stops_attackers(plan);
         report.is_own = report.why_not.as_ref() == Some(own);
         let links = plan.segment_ids().filter_map(|segment| judgement.loads.busiest(segment));
@@ -206,6 +218,13 @@ impl CandidateReport {
         report.slots = slot_costs(plan, protection);
         (report.forgery_one_stream, report.forgery_all_streams) = forgery(plan, protection);
         Self { kept: trial.kept, ..report }
+    }
+
+    /// On how many streams of all it is, if some stay open.
+    fn on_some(&self) -> Option<String> {
+        let closed = self.streams - self.open_streams;
+        (self.open_streams > 0 && self.word <= Word::NotProven)
+            .then(|| format!("on {closed} of {} streams", self.streams))
     }
 
     /// All that is checked holds with it.
@@ -226,8 +245,12 @@ impl CandidateReport {
                 Cell::text(format!("no, {bits} bits are guessed")).marked(Mark::Bad)
             }
             (false, _) => Cell::text("no").marked(Mark::Bad),
-            (true, true) => Cell::text("yes, but replayable").marked(Mark::Warn),
-            (true, false) => Cell::text("yes").marked(Mark::Good),
+            (true, is_replayable) => {
+                let on = self.on_some().map_or_else(String::new, |on| format!(" {on}"));
+                let but = if is_replayable { ", but replayable" } else { "" };
+                let mark = if on.is_empty() && !is_replayable { Mark::Good } else { Mark::Warn };
+                Cell::text(format!("yes{on}{but}")).marked(mark)
+            }
         };
         let mark = match self.word {
             Word::Held => Mark::Good,
@@ -343,7 +366,12 @@ fn lightest(list: &[CandidateReport], own: Word, has_replayer: bool) -> (Option<
                 percent((share * 1e4) as u64)
             );
             let word = if best.word == Word::Held { "" } else { ", but for what is not checked" };
-            (Some(best.protection.clone()), format!("The scenario holds with it{word}; it {meaning}, and costs {cost}"))
+            let on = best.on_some().map_or_else(String::new, |on| {
+                let stays = if best.open_streams == 1 { "stays" } else { "stay" };
+                format!(" {on} ({} {stays} open)", named(&best.open))
+            });
+            let name = best.protection.clone();
+            (Some(name), format!("The scenario holds with it{word}; it {meaning}{on}, and costs {cost}"))
         }
         None => (None, "no candidate with which the scenario holds stops what its attackers do".into()),
     }

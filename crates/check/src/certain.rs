@@ -5,7 +5,7 @@ use chronoseal_analysis::segment::routed::LinkReason;
 use chronoseal_analysis::segment::{
     Cause, LinkLoad, Missing, Overload, Place, Risk, SegmentBounds, Share, StreamBounds, Why, processor_shares,
 };
-use chronoseal_core::{Duration, Ppm};
+use chronoseal_core::{Duration, NodeId, Ppm};
 use chronoseal_plan::{Can, CanHop, Ethernet, Plan, SegmentId, StreamPlan};
 
 /// How busy everything of a plan is.
@@ -41,6 +41,12 @@ impl Loads {
         self.links.get(segment.index()).is_some_and(|links| links.iter().any(|link| link.share.is_over()))
     }
 
+    /// How much a node's processor is asked for, if that is certainly more than it has.
+    pub(crate) fn overload(&self, node: NodeId) -> Option<Overload> {
+        let share = self.processors.get(node.index()).filter(|share| share.is_over())?;
+        Some(Overload::Load { load_ppm: share.ppm() })
+    }
+
     /// True if a place without a bound is certainly asked for more than it has.
     pub(crate) fn are_over(&self, missing: Missing) -> bool {
         match (missing.why, missing.place) {
@@ -61,7 +67,7 @@ impl Loads {
             (
                 Why::Overload(Overload::Load { .. }),
                 Place::Sender(node) | Place::Gateway(node) | Place::Receiver(node),
-            ) => self.processors.get(node.index()).is_some_and(Share::is_over),
+            ) => self.overload(node).is_some(),
             _ => false,
         }
     }
@@ -71,8 +77,7 @@ impl Loads {
 /// sufficient conditions that do not hold.
 pub(crate) fn is_certain(plan: &Plan, risk: &Risk) -> bool {
     let segment = Ethernet::of(plan, risk.segment).map(|view| view.segment);
-    let drift =
-        |node: chronoseal_core::NodeId| plan.nodes.get(node.index()).map_or(Ppm(0), |node| node.clock.drift_max);
+    let drift = |node: NodeId| plan.nodes.get(node.index()).map_or(Ppm(0), |node| node.clock.drift_max);
     // What only shares a port with slots, or a processor with tasks, may be in time without the clock.
     let goes_in_slots = || {
         let stream = Ethernet::of(plan, risk.segment).zip(risk.stream).and_then(|(view, id)| view.stream(id));

@@ -243,7 +243,7 @@ impl Judge<'_> {
             return Found::new(Word::Broken, why);
         }
         if let Err(missing) = end.latency {
-            return self.without_bound(missing, risks);
+            return self.without_bound((stream, end.receiver), missing, risks);
         }
         if let Some(risk) = risks.first() {
             return Found { follows: is_derived(&risk.cause), ..Found::new(Word::NotProven, risk.cause.text(plan)) };
@@ -266,11 +266,22 @@ impl Judge<'_> {
         }
     }
 
-    fn without_bound(&self, missing: chronoseal_analysis::segment::Missing, risks: &[&Risk]) -> Found {
+    fn without_bound(
+        &self,
+        (stream, receiver): (&StreamPlan, NodeId),
+        missing: chronoseal_analysis::segment::Missing,
+        risks: &[&Risk],
+    ) -> Found {
         let plan = self.plan;
         let place = place_text(plan, missing);
         if self.loads.are_over(missing) {
             return Found::new(Word::Broken, place);
+        }
+        // What has no bound for another reason is late all the same where a processor on its way has no time for it.
+        let ends = [(stream.sender, "sender"), (receiver, "receiver")];
+        let over = ends.iter().find_map(|(node, role)| Some((node, role, self.loads.overload(*node)?)));
+        if let Some((node, role, overload)) = over {
+            return Found::new(Word::Broken, format!("{role} `{}`: {overload}", plan.node_name(*node)));
         }
         // Why there is none is said once, in the verdict.
         if missing.why == Why::NoSchedule && self.infeasible.is_some() {

@@ -26,7 +26,7 @@ pub(crate) fn attacks(plan: &Plan) -> Vec<(LeftOut, Vec<SegmentId>)> {
             Some(stream) => format!("to `{}`", plan.streams[stream.index()].name),
             None => format!("to {}", aim(threat.kind)),
         };
-        let text = format!("what `{}` by `{by}` ({}) does {target}", threat.name, threat.kind.attack().name());
+        let text = format!("what `{}` by `{by}` ({}) does {target}", threat.name, threat.kind.name());
         (LeftOut { kind: "attack", name: threat.name.clone(), text }, felt_on(plan, threat))
     };
     open.map(left_out).collect()

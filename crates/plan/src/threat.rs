@@ -64,6 +64,21 @@ impl ThreatKind {
         if let Self::Delay(_, by) = self { by } else { Duration::ZERO }
     }
 
+    /// Its name in a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OnExchange(ExchangeAttack::ReplayedOrchestration(_)) => "replayed_orchestration",
+            Self::OnExchange(ExchangeAttack::SwappedAddresses) => "swapped-addresses",
+            Self::OnExchange(ExchangeAttack::ReflectedShare) => "reflected-share",
+            Self::OnExchange(ExchangeAttack::SmallOrderShare) => "small-order-share",
+            Self::OnExchange(ExchangeAttack::TruncatedConfirmation) => "truncated-confirmation",
+            Self::OnExchange(ExchangeAttack::ForgedConfirmation) => "forged-confirmation",
+            Self::OnExchange(ExchangeAttack::ImpersonatedOrchestrator) => "impersonated-orchestrator",
+            Self::OnExchange(ExchangeAttack::ForgedCommit) => "forged-commit",
+            _ => self.attack().name(),
+        }
+    }
+
     /// What its frames are called in events and rows.
     pub const fn attack(self) -> AttackKind {
         match self {

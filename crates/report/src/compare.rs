@@ -37,6 +37,8 @@ pub struct CompareReport {
     /// [`Word::Worse`] if any line is worse; else [`Word::Failed`] if a run of the second side failed; else the worst that
     /// a run of the second side or a line says.
     pub word: Word,
+    /// Runs of the second side that are not held themselves, although none failed.
+    pub open: usize,
     /// Runs of each side, without those that repeat another one.
     pub runs: (usize, usize),
     /// Runs of each side that failed.
@@ -127,6 +129,7 @@ pub fn compare(a: &[Run], b: &[Run]) -> CompareReport {
     let engine = |runs: &[&Run]| runs.first().map_or(Engine::Sim, |(meta, _)| meta.engine);
     let mut report = CompareReport {
         word: Word::Held,
+        open: words_b.iter().filter(|word| **word > Word::Held && **word < Word::Worse).count(),
         runs: (a.len(), b.len()),
         failed: (failed(&words_a), failed(&words_b)),
         repeated: (all_a - a.len(), all_b - b.len()),

@@ -442,9 +442,14 @@ impl StreamSummary {
         !self.held() && self.losses().all(|(loss, _)| account::is_by_time(loss))
     }
 
-    /// True if its frames can be late, and the run was over before one could be judged.
+    /// True if none failed, and its frames can be late and the run was over before one could be judged, or most of them were still under way.
     pub fn is_unjudged(&self) -> bool {
-        self.is_judged && self.delivered == 0 && self.failed() == 0
+        self.failed() == 0 && (self.is_judged && self.delivered == 0 || self.is_under_way())
+    }
+
+    /// True if more of its frames were under way when the run was over than had come: nothing is known of those.
+    pub fn is_under_way(&self) -> bool {
+        self.in_flight > 1 && self.in_flight > self.delivered
     }
 
     /// Why frames were not in time after start-up, and how many.

@@ -323,6 +323,13 @@ fn document(
         .iter()
         .filter(|trial| trial.carried == Carried::Yes)
         .max_by(|one, other| one.rate.total_cmp(&other.rate));
+    if let Some(Trial { under_way, due_of_all, rate, .. }) = highest.filter(|trial| trial.under_way > 0) {
+        points.push(format!(
+            "At {} messages/s {under_way} of {due_of_all} messages were still under way when the trial was over: what can be carried for ever \
+             may be less by that share.",
+            shown(*rate)
+        ));
+    }
     if let Some(Trial { late, rate, .. }) = highest.filter(|trial| trial.late > 0) {
         points
             .push(format!("Deadlines are not part of this: at {} messages/s {late} messages came late.", shown(*rate)));

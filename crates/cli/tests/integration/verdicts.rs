@@ -287,7 +287,7 @@ fn each_stream_is_named_with_its_own_reason() {
     let file = "tests/integration/contradictions/babbled-to-a-processor-on-two-segments.toml";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file).display().to_string();
     let said = Bench::new().json(&["check", &path]);
-    let verdict = said["verdict"].as_str().unwrap();
+    let verdict = said["verdict"]["text"].as_str().unwrap();
     assert!(verdict.starts_with("Not proven for `x` at `g`: threat `babble-0` fills the link of `a`"), "{verdict}");
     assert!(verdict.contains("; nor for `y` at `g`, for another reason below."), "{verdict}");
     let text = Bench::new().say(&["check", &path]).out;

@@ -215,9 +215,11 @@ fn unlike(of: &str, a: &[&Run], b: &[&Run]) -> Option<String> {
         found.and_then(|(_, latency)| latency).map_or(0.0, |latency| latency.n as f64)
     };
     let mean = |runs: &[&Run]| runs.iter().map(of_run).sum::<f64>() / runs.len().max(1) as f64;
-    let (a, b) = (mean(a), mean(b));
-    (a.max(b) > a.min(b) * COUNTS_ALIKE).then(|| {
-        format!("the longest of {a:.0} messages a run is no measure beside the longest of {b:.0}: compare runs of one length")
+    let (count_a, count_b) = (mean(a), mean(b));
+    let length = |runs: &[&Run]| runs.first().map(|(meta, _)| meta.duration_ns);
+    (count_a.max(count_b) > count_a.min(count_b) * COUNTS_ALIKE).then(|| {
+        let why = if length(a) == length(b) { "fewer came on one side" } else { "compare runs of one length" };
+        format!("the longest of {count_a:.0} messages a run is no measure beside the longest of {count_b:.0}: {why}")
     })
 }
 

@@ -50,9 +50,19 @@ fn text(report: &CompareReport, (a, b): (&str, &str)) -> String {
             report.runs.0, report.runs.1
         ),
         Word::NotChecked | Word::NotProven => {
-            format!("Nothing is worse in {b} than in {a} as far as it was checked, but not everything was.")
+            let why = match report.open {
+                0 => "but not everything was".to_owned(),
+                open => {
+                    format!("but {open} of the {} of {b} {} not held themselves", runs(report.runs.1), were_open(open))
+                }
+            };
+            format!("Nothing is worse in {b} than in {a} as far as it was checked, {why}.")
         }
     }
+}
+
+const fn were_open(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
 }
 
 fn runs(count: usize) -> String {

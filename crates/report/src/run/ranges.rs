@@ -217,8 +217,10 @@ fn fill(row: &mut RangeRow, meta: &RunMeta, end: &End<'_>, note: &str, hops: &mu
             row.absent.push((evidence(meta), why));
         }
     }
-    let losses: Vec<String> =
-        (end.losses.iter()).filter(|_| counts.is_judged).map(|(reason, count)| format!("{count} {reason}")).collect();
+    let losses: Vec<String> = (end.losses.iter())
+        .filter(|_| counts.is_judged || !counts.held())
+        .map(|(reason, count)| format!("{count} {reason}"))
+        .collect();
     if !losses.is_empty() {
         let losses = format!("{}: {}", evidence(meta).name(), losses.join(", "));
         row.mark = Mark::Bad;

@@ -112,7 +112,7 @@ pub(super) fn streams(meta: &RunMeta, summary: &RunSummary) -> Table {
     }
     if meta.streams.iter().any(|stream| stream.replayable) {
         table =
-            table.footnote("! replayable: no freshness value is checked, so a frame recorded earlier passes again.");
+            table.footnote("! replayable: the stream has no freshness value of its own, so a frame recorded earlier passes again, unless its link stops it (MACsec).");
     }
     table
 }

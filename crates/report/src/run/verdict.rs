@@ -78,10 +78,34 @@ fn on_unchecked(meta: &RunMeta, summary: &RunSummary, host: Option<Host>) -> Str
     }
 }
 
-/// Frames that had to arrive: how many came in time, how many did not.
-fn judged(summary: &RunSummary) -> (u64, u64) {
-    let judged = summary.streams.iter().filter(|stream| stream.is_judged || stream.failed() > 0);
-    judged.fold((0, 0), |(delivered, lost), stream| (delivered + stream.delivered, lost + stream.failed()))
+/// Frames that came in time, and frames that did not and had to.
+#[derive(Clone, Copy, Default)]
+struct Came {
+    delivered: u64,
+    failed: u64,
+}
+
+impl Came {
+    fn of<'s>(streams: impl Iterator<Item = &'s StreamSummary>) -> Self {
+        streams.fold(Self::default(), |Self { delivered, failed }, stream| Self {
+            delivered: delivered + stream.delivered,
+            failed: failed + stream.failed(),
+        })
+    }
+
+    /// Of streams with deadlines.
+    fn with_deadline(summary: &RunSummary) -> Self {
+        Self::of(summary.streams.iter().filter(|stream| stream.is_judged))
+    }
+
+    /// Of streams without, which have to come all the same.
+    fn without_deadline(summary: &RunSummary) -> Self {
+        Self::of(summary.streams.iter().filter(|stream| !stream.is_judged && !stream.is_lossy))
+    }
+
+    const fn all(self) -> u64 {
+        self.delivered + self.failed
+    }
 }
 
 /// The clocks that did not join or did not stay.
@@ -142,7 +166,8 @@ fn on_deadlines(summary: &RunSummary, host: Option<Host>) -> String {
     if let Some((stream, account)) = summary.unbalanced() {
         return unbalanced(stream, account);
     }
-    let (delivered, failed) = judged(summary);
+    let (own, others) = (Came::with_deadline(summary), Came::without_deadline(summary));
+    let failed = own.failed + others.failed;
     let mut clocks = failed_clocks(summary);
     let clock = clocks.next().map(|first| match clocks.count() {
         0 => what_failed(first),
@@ -151,22 +176,37 @@ fn on_deadlines(summary: &RunSummary, host: Option<Host>) -> String {
     });
     let clock = clock.or_else(|| imprecise(summary).next());
     match (clock, failed) {
-        (None, 0) if !summary.has_deadlines() => "no stream of this run has a deadline to hold".into(),
         (None, 0) => match unjudged(summary) {
-            None => "every deadline held".into(),
             Some(because) => format!("not checked, because {because}"),
+            None if !summary.has_deadlines() => "no stream of this run has a deadline to hold".into(),
+            None => "every deadline held".into(),
         },
-        (clock, failed) if let Some(host) = host => on_host(host, clock, delivered + failed, failed),
+        (clock, failed) if let Some(host) = host => {
+            on_host(host, clock, own.all() + if others.failed > 0 { others.all() } else { 0 }, failed)
+        }
         (Some(clock), 0) => format!("it cannot be said that deadlines held: {clock}"),
-        (clock, failed) => {
+        (clock, _) => {
             let because = clock.map_or_else(String::new, |clock| format!(", and {clock}"));
-            let all = delivered + failed;
             let replaced = match summary.replaced() {
                 0 => "",
                 _ => ", or replaced by an attack",
             };
-            let (frames, were) = (counted(all, "frame"), were(failed));
-            format!("deadlines did not hold: {failed} of {frames} {were} late or lost{replaced}{because}")
+            let of_all = |came: Came, frames: &str| format!("{} of {}", came.failed, counted(came.all(), frames));
+            let without = || {
+                let frames = of_all(others, "frame");
+                format!("{frames} of streams without a deadline {} lost or thrown away", were(others.failed))
+            };
+            let late = || format!("{} {} late or lost", of_all(own, "frame"), were(own.failed));
+            match (own.failed, others.failed) {
+                (_, 0) => format!("deadlines did not hold: {}{replaced}{because}", late()),
+                (0, _) if !summary.has_deadlines() => {
+                    let frames = of_all(others, "frame");
+                    format!("{frames} {} lost or thrown away{replaced}{because}", were(others.failed))
+                }
+                (0, _) if because.is_empty() => format!("every deadline held, but {}{replaced}", without()),
+                (0, _) => format!("{}{replaced}{because}", without()),
+                _ => format!("deadlines did not hold: {}, and {}{replaced}{because}", late(), without()),
+            }
         }
     }
 }
@@ -204,13 +244,19 @@ fn on_host(host: Host, clock: Option<String>, all: u64, failed: u64) -> String {
 /// Why streams could not be judged, by name.
 fn unjudged(summary: &RunSummary) -> Option<String> {
     let names = |was_due: bool| {
-        let some = summary.unjudged().filter(|stream| (stream.startup > 0) == was_due);
+        let some = summary.unjudged().filter(|stream| !stream.is_under_way() && (stream.startup > 0) == was_due);
         named(&some.map(|stream| stream.name.as_str()).collect::<Vec<_>>())
     };
+    let waiting = summary.unjudged().filter(|stream| stream.is_under_way());
+    let waiting: Vec<String> = waiting
+        .map(|stream| format!("{} of {} of {}", stream.in_flight, counted(stream.due, "frame"), stream.name))
+        .collect();
+    let waiting = named(&waiting.iter().map(String::as_str).collect::<Vec<_>>());
+    let waiting = waiting.map(|some| format!("{some} were still under way when the run was over"));
     let early =
         names(true).map(|some| format!("every frame of {some} was due before clocks and keys were ready for it"));
     let over = names(false).map(|some| format!("the run was over before a frame of {some} could be judged"));
-    let both: Vec<String> = early.into_iter().chain(over).collect();
+    let both: Vec<String> = early.into_iter().chain(over).chain(waiting).collect();
     (!both.is_empty()).then(|| both.join(", and "))
 }
 
@@ -244,46 +290,74 @@ fn unbalanced(stream: &StreamSummary, account: &Account) -> String {
     )
 }
 
-/// Frames that were not in time and break nothing, since the scenario allows them.
+/// Frames that were not in time and break nothing: since the scenario allows them, or since a link loses frames by its own laws.
 fn on_exceptions(summary: &RunSummary, deadlines: bool) -> String {
-    if !summary.has_allowances() {
-        return String::new();
+    let by_law = |allowance: &Allowance| allowance.copies >= u64::from(u32::MAX);
+    let (mut allowed, mut lost, mut named) = (0, 0, Vec::new());
+    for stream in &summary.streams {
+        let used = |reason: &str| stream.losses().find(|(known, _)| *known == reason).map_or(0, |(_, count)| count);
+        for allowance in &stream.allowances {
+            match used(&allowance.reason) {
+                count if by_law(allowance) => lost += count,
+                count if count <= allowance.copies => {
+                    allowed += count;
+                    named.push(format!("{} {}: {count} of {}", stream.name, allowance.reason, allowance.copies));
+                }
+                // What is beyond it has failed the run.
+                _ => {}
+            }
+        }
     }
-    let but = if deadlines { "but for" } else { "beside" };
-    format!(" {but} {} that the scenario allows ({})", counted(summary.allowed(), "loss"), allowances(summary))
+    let mut text = String::new();
+    if !named.is_empty() {
+        let but = if deadlines { "but for" } else { "beside" };
+        text += &format!(" {but} {} that the scenario allows ({})", counted(allowed, "loss"), named.join(", "));
+    }
+    if lost > 0 {
+        text += &format!(
+            "; {} {} lost by the laws of lossy links, which fail no stream without a deadline",
+            counted(lost, "message"),
+            were(lost)
+        );
+    }
+    text
 }
 
-/// Every allowance, and what of it was used.
-fn allowances(summary: &RunSummary) -> String {
-    let of_stream = |stream: &StreamSummary| {
-        let used = |reason: &str| stream.losses().find(|(known, _)| *known == reason).map_or(0, |(_, count)| count);
-        let one = |allowance: &Allowance| {
-            let used = used(&allowance.reason);
-            match allowance.copies {
-                // What a lossy link loses by its own laws has no number.
-                copies if copies >= u64::from(u32::MAX) => format!("{} {}: {used}", stream.name, allowance.reason),
-                copies => format!("{} {}: {used} of {copies}", stream.name, allowance.reason),
-            }
-        };
-        stream.allowances.iter().map(one).collect::<Vec<_>>()
-    };
-    summary.streams.iter().flat_map(of_stream).collect::<Vec<_>>().join(", ")
+/// Attempts of attacks that send nothing of their own, of one kind.
+fn attempts(summary: &RunSummary, kind: AttackKind) -> u64 {
+    summary.attacks.iter().filter(|attack| attack.attack == kind.name()).map(|attack| attack.attempts).sum()
 }
 
 fn on_attacks(summary: &RunSummary, deadlines: bool) -> String {
-    match (summary.attack_attempts(), summary.forged_accepted()) {
-        (0, _) => "; nothing attacked this run.".to_owned(),
-        (1, 0) => ", and the only attack was not accepted.".to_owned(),
-        (attempts, 0) => format!(", and none of {attempts} attacks was accepted."),
+    // What is kept back or delayed cannot be accepted or refused.
+    let (kept_back, delayed) = (attempts(summary, AttackKind::Withhold), attempts(summary, AttackKind::Delay));
+    let held = match (kept_back, delayed) {
+        (0, 0) => None,
+        (kept_back, 0) => Some(format!("attacks kept back {}", counted(kept_back, "frame"))),
+        (0, delayed) => Some(format!("attacks delayed {}", counted(delayed, "frame"))),
+        (kept_back, delayed) => {
+            Some(format!("attacks kept back {} and delayed {delayed}", counted(kept_back, "frame")))
+        }
+    };
+    let sent = match (summary.attack_attempts() - kept_back - delayed, summary.forged_accepted()) {
+        (0, _) if held.is_some() => None,
+        (0, _) => return "; nothing attacked this run.".to_owned(),
+        (1, 0) => Some(", and the only attack was not accepted".to_owned()),
+        (attempts, 0) => Some(format!(", and none of {attempts} attacks was accepted")),
         (_, forged) => {
             let but = if deadlines { "but" } else { "and" };
             let only_clocks = summary.attacks.iter().all(|attack| attack.accepted == 0 || attack.is_on_clocks());
-            match only_clocks {
-                true => format!(", {but} what attacks say of the time was believed {}.", counted(forged, "time")),
-                false if forged == 1 => format!(", {but} 1 forged, changed or repeated frame was accepted."),
-                false => format!(", {but} {forged} forged, changed or repeated frames were accepted."),
-            }
+            Some(match only_clocks {
+                true => format!(", {but} what attacks say of the time was believed {}", counted(forged, "time")),
+                false if forged == 1 => format!(", {but} 1 forged, changed or repeated frame was accepted"),
+                false => format!(", {but} {forged} forged, changed or repeated frames were accepted"),
+            })
         }
+    };
+    match (sent, held) {
+        (Some(sent), None) => format!("{sent}."),
+        (Some(sent), Some(held)) => format!("{sent}; {held}."),
+        (None, held) => format!("; {}.", held.unwrap_or_default()),
     }
 }
 
@@ -299,7 +373,7 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     points.extend(on_failed_streams(summary));
     points.extend(on_unaccounted(meta, summary));
     if summary.has_deadlines() {
-        let (delivered, failed) = judged(summary);
+        let Came { delivered, failed } = Came::with_deadline(summary);
         points.push(format!(
             "{} {} delivered in time; {failed} {} late, missing, lost or thrown away after start-up.",
             counted(delivered, "frame with a deadline"),
