@@ -22,7 +22,7 @@ const fn case(
     Case { file, word, end }
 }
 
-const CASES: [Case; 37] = [
+const CASES: [Case; 39] = [
     // Senders whose processors never come to a frame.
     case("h1-starved.toml", "failed", ("slow", "r", 101, &[("not_sent", 99)])),
     case("h2-starved-can.toml", "failed", ("slow", "r", 101, &[("late", 65), ("not_sent", 33)])),
@@ -32,6 +32,10 @@ const CASES: [Case; 37] = [
     case("starved-supervised.toml", "failed", ("s", "r", 40, &[("in_time", 1), ("not_sent", 38), ("in_flight", 1)])),
     // Without a deadline a sender may come to a frame after the next one is due, if its bound says so.
     case("sent-after-the-next-is-due.toml", "held", ("m2", "n0", 81, &[("in_time", 79), ("in_flight", 2)])),
+    // What an attacker kept back and nobody waits for is missing.
+    case("kept-back-and-not-missed.toml", "failed", ("y", "c", 200, &[("in_time", 190), ("missing", 10)])),
+    // Without a deadline nothing is late, but of what is under way nothing is known.
+    case("most-under-way.toml", "not-checked", ("y", "a", 500, &[("in_time", 2), ("in_flight", 498)])),
     // A message of which a host interface loses several frames is lost once.
     case("host-without-room.toml", "failed", ("s", "b", 3, &[("host-buffer-full", 3)])),
     // What is on its way at the end is judged by the deadline of its own receiver.

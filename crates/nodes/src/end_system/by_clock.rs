@@ -1,6 +1,6 @@
 //! What a station does by its clock, and what it does to keep it.
 
-use chronoseal_core::{DiscardReason, Event, EventKind, LocalTime, StreamId, Work};
+use chronoseal_core::{DiscardReason, Duration, Event, EventKind, LocalTime, StreamId, Work};
 
 use super::agenda::Action;
 use super::config::TalkerTiming;
@@ -9,13 +9,16 @@ use super::sub_virtual_links::SubVirtualLinks;
 use super::{Begun, EndSystem, Sealing, Stage, TASK};
 use crate::clock::Clock;
 
+/// So long after the processor is free again all that had waited has been looked at.
+const BEHIND_WAITING: Duration = Duration::from_ns(1);
+
 impl EndSystem {
     /// Begins what is due by cluster time, or what keeps that.
     pub(super) fn begin_by_clock(&mut self, now: LocalTime) -> Begun {
         if let Some(deadline) = self.clock.beacon_deadline()
             && now >= deadline
             // What came while the processor was busy is looked at first: beacons may be among it.
-            && !self.was_busy
+            && self.free_at.is_none()
         {
             if let Clock::Beacon(client) = &mut self.clock {
                 client.lose();
@@ -125,7 +128,9 @@ impl EndSystem {
     /// When something is due that is no frame of a talker's own pace.
     pub(super) fn next_by_clock(&self) -> Option<LocalTime> {
         let mut wake = match &self.clock {
-            Clock::Beacon(client) => client.beacon_deadline(),
+            Clock::Beacon(client) => client
+                .beacon_deadline()
+                .map(|deadline| self.free_at.map_or(deadline, |free_at| deadline.max(free_at + BEHIND_WAITING))),
             Clock::Cluster(clock) => clock.wake_at(),
             Clock::TimeAware(clock) => clock.wake_at(),
         };

@@ -75,8 +75,8 @@ pub struct EndSystem {
     in_fragments: Option<Sealing>,
     /// True if it has nothing to do by the clock but to send, and its clock is right by itself.
     only_sends: bool,
-    /// The processor was busy since a time was last over that the station had asked for, so inputs may wait for it.
-    was_busy: bool,
+    /// When the processor was free again, if no time that the station had asked for was over since then: what came meanwhile may wait still.
+    free_at: Option<LocalTime>,
     /// Virtual links that several of its talkers share.
     shared: Vec<SubVirtualLinks>,
     /// Next frame of each periodic talker, by the oscillator: (time, talker).
@@ -205,7 +205,7 @@ impl EndSystem {
             is_collecting,
             in_fragments: None,
             only_sends,
-            was_busy: false,
+            free_at: None,
             shared,
             periodic: DueTimes::default(),
             running: false,
@@ -412,7 +412,7 @@ impl EndSystem {
         if let Some(work) = self.work.take() {
             return Some(Output::Work(work));
         }
-        self.was_busy = true;
+        self.free_at = Some(now);
         match std::mem::replace(&mut self.stage, Stage::Idle) {
             Stage::Idle => {}
             Stage::Control(control, due) => return Some(self.send_control(now, control, due, frame)),
@@ -486,8 +486,8 @@ impl Node for EndSystem {
         match input {
             Input::Frame { rx_at, port, bytes } => self.receive(now, rx_at, port, bytes),
             Input::Command(command) => self.obey(now, command),
-            // Behind all that had waited.
-            Input::Timeout => self.was_busy = false,
+            // At the instant at which the processor is free again some inputs may stand behind this one.
+            Input::Timeout => self.free_at = self.free_at.filter(|free_at| now <= *free_at),
             Input::Transmitted { token, tx_at } => return self.departed(now, &token, Some(tx_at)),
             Input::Dropped { token } => return self.departed(now, &token, None),
             _ => {}

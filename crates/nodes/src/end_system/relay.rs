@@ -23,8 +23,8 @@ impl Stack for EndSystem {
         self.handed.pop_front()
     }
 
-    fn has_waited(&mut self) {
-        self.was_busy = true;
+    fn has_waited(&mut self, now: LocalTime) {
+        self.free_at = Some(now);
     }
 
     /// A frame in no slot waits in the queues of its link, as any of this station's own; one in slots for the next of them.

@@ -414,7 +414,7 @@ impl Node for Gateway {
             return output;
         }
         if self.at_work.is_some() || self.working.is_some() {
-            self.stacks.iter_mut().for_each(|stack| stack.has_waited());
+            self.stacks.iter_mut().for_each(|stack| stack.has_waited(now));
         }
         if let Some((pdu, port)) = self.at_work.take() {
             self.pass_on(now, pdu, port);

@@ -88,7 +88,9 @@ pub trait Stack: Node {
     fn take(&mut self) -> Option<Pdu>;
 
     /// The processor that it shares was busy until now, so what came for it meanwhile is still to be handed to it.
-    fn has_waited(&mut self) {}
+    fn has_waited(&mut self, now: LocalTime) {
+        let _ = now;
+    }
 
     /// Takes a PDU as the next one of its stream, or a whole frame. One that finds no room is gone, which an event tells.
     fn send(&mut self, now: LocalTime, pdu: Pdu);

@@ -10,6 +10,7 @@
 //!    missed or lost like any other that does not come.
 //! 4. A slot in which the receiver saw nothing ends the frame sent for that slot. If a frame of that slot has ended in another
 //!    way, the receiver was only too busy to see it in time. If none was sent for it, the slot was not used.
+//!    What an attacker kept back and nobody waits for is missing all the same.
 //! 5. What is left was under way when the run ended, or is overdue if its deadline was over by then. What is nowhere is unaccounted for,
 //!    which the program cannot explain.
 //!

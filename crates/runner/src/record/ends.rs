@@ -1,7 +1,5 @@
 //! Frames that nobody told the end of while the run went on.
 
-use std::collections::BTreeMap;
-
 use chronoseal_core::{DiscardReason, FramePart, NodeId, SimTime, StreamId};
 use chronoseal_plan::Plan;
 use chronoseal_results::rows::{FrameRow, OnWayRow, Outcome};
@@ -140,14 +138,11 @@ impl<W: Follow> Recorder<'_, '_, W> {
         Some(self.parts.get(&serial)?.iter().filter_map(on_way).collect())
     }
 
-    /// A row for each frame that was handed to a segment and never seen again. What an attacker keeps back nobody else tells of.
+    /// A row for each frame that was handed to a segment and never seen again.
     pub(super) fn unaccounted(&mut self, plan: &Plan) {
-        let mut kept_back: BTreeMap<(StreamId, NodeId), u64> = BTreeMap::new();
         for (stream, receiver, sequence, sent_at) in self.handed.open(plan) {
             let known = &plan.streams[stream.index()];
-            let left = kept_back.entry((stream, receiver)).or_insert_with(|| self.open.kept_back(stream));
-            let outcome = if *left > 0 { Outcome::Missing } else { Outcome::Unaccounted };
-            *left = left.saturating_sub(1);
+            let outcome = Outcome::Unaccounted;
             self.open.frame(FrameRow {
                 len: known.hops.first().map_or(0, |hop| plan.secured_len(known, hop)),
                 sent_at: Some(sent_at),

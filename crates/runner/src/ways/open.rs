@@ -73,8 +73,8 @@ pub(crate) struct Open<'p> {
     unjudged: Vec<FrameRow>,
     /// Frames that a gateway lost when it started anew, and which gateway.
     in_vain: Vec<(OnSegment, NodeId)>,
-    /// Who kept back frames of a stream, and how many.
-    keepers: BTreeMap<(StreamId, NodeId), u64>,
+    /// Who kept back frames of a stream.
+    keepers: BTreeSet<(StreamId, NodeId)>,
     pub(crate) owed: Vec<OwedRow>,
     pub(crate) on_way: Vec<OnWayRow>,
     /// When the last event happened.
@@ -106,7 +106,7 @@ impl<'p> Open<'p> {
             missing: Vec::new(),
             unjudged: Vec::new(),
             in_vain: Vec::new(),
-            keepers: BTreeMap::new(),
+            keepers: BTreeSet::new(),
             owed: Vec::new(),
             on_way: Vec::new(),
             last: SimTime::ZERO,
@@ -125,7 +125,7 @@ impl<'p> Open<'p> {
             }
             EventKind::Sent => self.dues.note(row.time, row.node, event),
             EventKind::KeyInstalled => self.removed.key_installed(row.time, row.node),
-            EventKind::Attacked(AttackKind::Withhold) => *self.keepers.entry((stream, row.node)).or_default() += 1,
+            EventKind::Attacked(AttackKind::Withhold) => drop(self.keepers.insert((stream, row.node))),
             EventKind::Discarded(reason) => {
                 if self.ways.is_refused_by_sender(row.node, event) {
                     let outcome = Outcome::Discarded(reason);
@@ -188,11 +188,6 @@ impl<'p> Open<'p> {
             true => self.sent.nearest_told(stream, sent_at),
             false => self.dues.number(stream, sender, sent_at),
         }
-    }
-
-    /// How many frames of a stream attackers kept back.
-    pub(crate) fn kept_back(&self, stream: StreamId) -> u64 {
-        self.keepers.range((stream, NodeId(0))..=(stream, NodeId(u16::MAX))).map(|(_, count)| count).sum()
     }
 
     /// When the last event happened.
@@ -468,7 +463,7 @@ impl<'p> Open<'p> {
                 }
                 // Who kept it back does not say which it was. Its receiver tells of no gap behind which the next has come.
                 let never_came = |gateway: &NodeId| {
-                    self.keepers.contains_key(&(id, *gateway)) || self.missed.contains(&(id, sequence, *gateway))
+                    self.keepers.contains(&(id, *gateway)) || self.missed.contains(&(id, sequence, *gateway))
                 };
                 if !is_on_way && before.iter().any(never_came) {
                     let row = FrameRow::open(id, sequence, stream.sender, *receiver, due, Outcome::Missing);

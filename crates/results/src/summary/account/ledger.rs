@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chronoseal_core::{DiscardReason, Duration, EventKind, NodeId, SimTime, StreamId};
+use chronoseal_core::{AttackKind, DiscardReason, Duration, EventKind, NodeId, SimTime, StreamId};
 
 use super::open::End;
 use super::periodic::Periodic;
@@ -49,6 +49,8 @@ pub(in crate::summary) struct Ledger {
     pub(super) periodic: Option<Periodic>,
     /// When frames were due that their senders had lost the key to protect them with, or the freshness value.
     withheld: Vec<SimTime>,
+    /// When attackers kept frames back, in order.
+    kept_back: Vec<SimTime>,
     /// When frames were due whose senders had no key yet.
     before_key: Vec<SimTime>,
     /// When accounts were settled the last three times. Rows come a time later than what senders tell, and some wait for one more.
@@ -81,6 +83,7 @@ impl Ledger {
             taken: Vec::new(),
             periodic: stream.is_due_each_period.then(|| Periodic::new(stream.period_ns)),
             withheld: Vec::new(),
+            kept_back: Vec::new(),
             before_key: Vec::new(),
             settled: [SimTime::ZERO; 3],
             ready_ns: 0,
@@ -94,6 +97,9 @@ impl Ledger {
     /// Takes in an event of the stream.
     pub(in crate::summary) fn event(&mut self, meta: &RunMeta, keys: &Keys, row: &EventRow) {
         self.attacks.event(meta, row);
+        if row.event.kind == EventKind::Attacked(AttackKind::Withhold) {
+            self.kept_back.push(row.time);
+        }
         if !self.stream.is_sent_by(row.node.0) {
             return;
         }
@@ -305,6 +311,13 @@ impl Ledger {
             (Some(slot), Some(periodic)) => !periodic.has_begun(slot),
             (Some(_), None) => true,
         }
+    }
+
+    /// True of a frame without an end if an attacker kept one back before the next was sent.
+    pub(super) fn is_kept_back(&self, sent: &Sent) -> bool {
+        let first = self.kept_back.partition_point(|at| *at < sent.time);
+        let until = sent.time + Duration::from_ns(self.stream.period_ns);
+        self.kept_back.get(first).is_some_and(|at| *at <= until)
     }
 
     /// Frames of this stream that are known to have been somewhere when the run ended.

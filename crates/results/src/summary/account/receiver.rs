@@ -218,6 +218,7 @@ impl Receiver {
                     account.overdue += 1;
                     account.held_up += u64::from(settled.held_up.overlap(sent.due, settled.now));
                 }
+                None if ledger.is_kept_back(sent) => account.missing += 1,
                 None => account.unaccounted += 1,
             }
         }
