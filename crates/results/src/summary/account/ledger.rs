@@ -283,13 +283,6 @@ impl Ledger {
         absences.iter().any(|absence| absence.covers(node, self.id, at))
     }
 
-    /// True if a node went out of the group that reads this stream while a frame was under way, if that took no longer than the longest did.
-    pub(super) fn went_out(&self, absences: &[Absence], node: NodeId, sent: &Sent, longest_ns: i64) -> bool {
-        let until = sent.time + Duration::from_ns(longest_ns + self.stream.period_ns);
-        let mut own = absences.iter().filter(|absence| absence.node == node && absence.stream == self.id);
-        own.any(|absence| absence.from > sent.time && absence.from <= until)
-    }
-
     /// True if a time is before start-up was over.
     pub(super) const fn is_startup(&self, at: SimTime) -> bool {
         at.since_zero().as_ns() < self.ready_ns

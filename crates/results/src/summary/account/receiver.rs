@@ -211,8 +211,6 @@ impl Receiver {
                 Some(end) if end.may_be_wrong() && may_be_under_way => account.in_flight += 1,
                 Some(end) => ledger.count(account, settled, ledger.begins_at(sent, end), end),
                 None if ledger.is_absent(settled.absences, self.node, sent.time) => account.leave_out(),
-                // It came when the node had been thrown out, which could not read it any more.
-                None if ledger.went_out(settled.absences, self.node, sent, self.longest_ns) => account.leave_out(),
                 None if ledger.is_startup(ledger.cycle_start(sent)) => account.startup += 1,
                 None if may_be_under_way => account.in_flight += 1,
                 None if somewhere.contains(&place) && self.deadline_ns.is_none() => account.in_flight += 1,
