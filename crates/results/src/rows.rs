@@ -297,6 +297,13 @@ impl Absence {
     pub fn covers(&self, node: NodeId, stream: StreamId, at: SimTime) -> bool {
         self.node == node && self.stream == stream && at >= self.from && at < self.until
     }
+
+    /// True of a frame that the receiver threw away in that time because it could not read it: it has the key of before, or none.
+    pub fn explains(&self, row: &FrameRow) -> bool {
+        let at = row.received_at.or(row.sent_at).unwrap_or(SimTime::ZERO);
+        matches!(row.outcome, Outcome::Discarded(DiscardReason::TagMismatch | DiscardReason::NoKey))
+            && self.covers(row.at, row.stream, at)
+    }
 }
 
 /// Name of the series of frames that belong to no stream, such as those of a key exchange `[frames]`.

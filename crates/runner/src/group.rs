@@ -1,8 +1,8 @@
 //! A group's members while they are out of it.
 
-use chronoseal_core::{DiscardReason, Duration, NodeId, SimTime, StreamId};
+use chronoseal_core::{Duration, NodeId, SimTime, StreamId};
 use chronoseal_plan::{Plan, StreamPlan};
-use chronoseal_results::rows::{Absence, FrameRow, Outcome};
+use chronoseal_results::rows::{Absence, FrameRow};
 
 /// Members that are out of the group. A member is out from its removal, or from the start where it comes in later, until it takes a key
 /// into use after it was asked in. Streams that another key protects, or none, are meant for it all the time.
@@ -48,18 +48,17 @@ impl Removed {
         self.0.iter().flat_map(of_one).collect()
     }
 
-    /// Leaves out what a member threw away because it could not read it while it was out: that was not meant for it.
+    /// Leaves out what a member threw away because it could not read it while it was out: that was not meant for it. What was due before
+    /// stays, since its sender has told of it.
     pub(crate) fn leave_out(&self, rows: &mut Vec<FrameRow>) {
         if self.0.is_empty() {
             return;
         }
         let out = self.absences();
+        let is_due = |row: &FrameRow, absence: &Absence| row.due_at.is_none_or(|due| due >= absence.from);
         rows.retain(|row| {
-            let at = row.received_at.or(row.sent_at).unwrap_or(SimTime::ZERO);
-            // It has the key of before, or none.
-            let is_unread =
-                matches!(row.outcome, Outcome::Discarded(DiscardReason::TagMismatch | DiscardReason::NoKey));
-            !(is_unread && out.iter().any(|absence| absence.covers(row.at, row.stream, at)))
+            let mut unread = out.iter().filter(|absence| absence.explains(row));
+            !unread.any(|absence| is_due(row, absence))
         });
     }
 }

@@ -283,6 +283,12 @@ impl Ledger {
         absences.iter().any(|absence| absence.covers(node, self.id, at))
     }
 
+    /// True of the end of a frame that was under way when its receiver was thrown out of the group, and that it could not read any more.
+    pub(super) fn is_unread(absences: &[Absence], end: &End) -> bool {
+        let end = end.row();
+        end.is_some_and(|row| absences.iter().any(|absence| absence.explains(row)))
+    }
+
     /// True if a time is before start-up was over.
     pub(super) const fn is_startup(&self, at: SimTime) -> bool {
         at.since_zero().as_ns() < self.ready_ns
