@@ -26,6 +26,9 @@ pub(crate) use self::rows::{
 const NO_NEXT: &str = "it is sent when its value changes, and nothing says when that is next, so its `age` has no limit: write \
                        `deadline_kind = \"reaction\"`, or a `period`";
 
+/// Why a stream in slots needs no deadline.
+const IN_SLOTS: &str = "its slot says when it has to leave";
+
 /// Everything that is judged.
 pub(crate) struct Judgement {
     /// One for each stream and receiver.
@@ -121,9 +124,8 @@ impl Judge<'_> {
     /// A stream at its receivers; as one where everybody hears it by radio, nothing bounds that, and it goes no further.
     fn of_stream(&self, bound: &StreamBounds) -> Vec<Judged> {
         let stream = &self.plan.streams[bound.stream.index()];
-        let stays_in_slots = self.stays_in_slots(stream);
         let end = |end: &EndBound| {
-            let deadline = stream.deadline_of(end.receiver).or(stays_in_slots.then_some(stream.period));
+            let deadline = stream.deadline_of(end.receiver);
             let risks: Vec<&Risk> = self.bounds.risks.iter().filter(|risk| self.concerns(risk, bound, end)).collect();
             let mut judged = self.judged(stream, end, deadline, &risks);
             for queue in self.queues.iter().filter(|queue| is_before(stream, end.receiver, queue)) {
@@ -154,11 +156,16 @@ impl Judge<'_> {
         is_its && risk.cause.concerns(end.receiver)
     }
 
-    /// True if a stream has one hop, and slots there.
-    fn stays_in_slots(&self, stream: &StreamPlan) -> bool {
-        let [hop] = &stream.hops[..] else { return false };
-        let kind = self.plan.segments[hop.segment.index()].kind;
-        self.kinds.bounds().iter().any(|row| row.kind() == kind && row.is_in_slots(hop))
+    fn why_no_deadline(&self, stream: &StreamPlan, is_recording: bool) -> &'static str {
+        let is_in_slots = |hop: &HopPlan| {
+            let kind = self.plan.segments[hop.segment.index()].kind;
+            self.kinds.bounds().iter().any(|row| row.kind() == kind && row.is_in_slots(hop))
+        };
+        match stream.hops.iter().any(is_in_slots) {
+            true => IN_SLOTS,
+            false if is_recording => "each identifier has its own, the median distance of its frames",
+            false => "the scenario names no deadline for it",
+        }
     }
 
     fn judged(&self, stream: &StreamPlan, end: &EndBound, deadline: Option<Duration>, risks: &[&Risk]) -> Judged {
@@ -183,6 +190,7 @@ impl Judge<'_> {
             why: verdict.why,
             bound_ns: end.latency.ok().map(|latency| ns(latency.max)),
             deadline_ns: deadline.map(ns),
+            no_deadline: deadline.is_none().then(|| self.why_no_deadline(stream, is_recording).to_owned()),
             deadline_kind: match stream.deadline_kind {
                 DeadlineKind::Reaction => "reaction",
                 DeadlineKind::Age => "age",

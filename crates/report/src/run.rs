@@ -85,8 +85,12 @@ fn streams(meta: &RunMeta, summary: &RunSummary) -> Section {
         section = section.with(Block::Table(accounts::table(meta, summary)));
     }
     if summary.strangers > 0 {
+        let not_carried = match summary.not_carried {
+            0 => String::new(),
+            count => format!(" Gateways had no room for {count} of them."),
+        };
         section = section.with(Block::Text(format!(
-            "{} belonged to no stream and {} thrown away.",
+            "{} belonged to no stream and {} thrown away.{not_carried}",
             counted(summary.strangers, "frame"),
             were(summary.strangers)
         )));

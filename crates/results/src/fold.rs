@@ -1,8 +1,9 @@
 //! What a run amounts to, folded row by row while it goes on.
 
-use chronoseal_core::{Duration, SimTime, StreamId};
+use chronoseal_core::{DiscardReason, Duration, SimTime, StreamId};
 
 use crate::group::{self, Changes};
+use crate::summary::RECORDING;
 use crate::summary::attacks::Attacked;
 use crate::summary::nodes::{Clocks, Computed, Tasks};
 use crate::summary::round_trips::RoundTrips;
@@ -29,6 +30,7 @@ pub struct Fold {
     changes: Changes,
     figures: FrameFigures,
     strangers: u64,
+    not_carried: u64,
     stalled: u64,
     last: SimTime,
 }
@@ -46,6 +48,7 @@ impl Fold {
             changes: Changes::default(),
             figures: FrameFigures::new(meta),
             strangers: 0,
+            not_carried: 0,
             stalled: 0,
             last: SimTime::ZERO,
             meta: meta.clone(),
@@ -78,11 +81,21 @@ impl Fold {
         self.stalled += u64::from(row.stalled);
         if row.stream == StreamId::NONE && row.attack.is_none() && matches!(row.outcome, Outcome::Discarded(_)) {
             self.strangers += 1;
+            self.not_carried += u64::from(self.is_not_carried(row));
         }
         self.attacks.frame(&self.meta, row);
         self.figures.note(&self.meta, row);
         self.round_trips.frame(row);
         self.streams.frame(row);
+    }
+
+    /// True if a gateway was to carry a frame of no stream on and had no room for it, and it may be one of a recording.
+    fn is_not_carried(&self, row: &FrameRow) -> bool {
+        use DiscardReason::{QueueFull, Superseded};
+        // It had the frame, and has not put it on a segment.
+        let is_held = row.sender == row.at && row.sent_at.is_none();
+        let is_lost = matches!(row.outcome, Outcome::Discarded(QueueFull | Superseded));
+        is_held && is_lost && self.meta.streams.iter().any(|stream| stream.class == RECORDING)
     }
 
     /// Says who is out of the group that reads a stream, as far as is known.
@@ -136,6 +149,7 @@ impl Fold {
                 frames: self.stalled,
             },
             strangers: self.strangers,
+            not_carried: self.not_carried,
             group: group::group(meta, self.changes),
             interrupted,
         };

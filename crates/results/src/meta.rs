@@ -208,6 +208,9 @@ pub struct NodeMeta {
     /// Of an attacker on a node's link, through whose hands all passes that the node sends: index of that node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_link_of: Option<u16>,
+    /// Of an attacker that aims at no stream: what it does, as the scenario names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attack: Option<String>,
 }
 
 /// What a node is.

@@ -29,6 +29,8 @@ pub const STARTUP_CYCLES_MAX: i64 = 10;
 
 /// The class of streams that programs carry.
 const BY_PROGRAMS: &str = "program";
+/// Class of recordings that are replayed.
+pub(crate) const RECORDING: &str = "recording";
 
 /// Everything a run amounts to.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -64,6 +66,9 @@ pub struct RunSummary {
     pub stalls: StallSummary,
     /// Frames of no stream, thrown away without being part of an attack.
     pub strangers: u64,
+    /// Those of them that gateways were to carry on and had no room for, where a recording is replayed: its frames are of no stream there.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_carried: u64,
     /// The group key, if the run had a group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupSummary>,
@@ -215,7 +220,7 @@ pub struct Spread {
 /// What became of one attack.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct AttackSummary {
-    /// What the attacker did, by the name of a [`chronoseal_core::AttackKind`].
+    /// What the attacker did: the name of a [`chronoseal_core::AttackKind`], or as the scenario names an attack on the exchange of keys.
     pub attack: String,
     /// The attacker, whose name says where it sits.
     pub attacker: String,
@@ -545,6 +550,11 @@ impl AttackSummary {
     /// True if it was aimed at clocks.
     pub fn is_on_clocks(&self) -> bool {
         chronoseal_core::AttackKind::ALL.into_iter().any(|kind| kind.is_on_clocks() && kind.name() == self.attack)
+    }
+
+    /// True if it was aimed at the exchange of keys: whether that came through says what became of it.
+    pub fn is_on_keys(&self) -> bool {
+        chronoseal_core::AttackKind::ALL.into_iter().all(|kind| kind.name() != self.attack)
     }
 
     /// Copies stopped, by whatever.

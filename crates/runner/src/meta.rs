@@ -88,10 +88,15 @@ fn nodes(plan: &Plan) -> Vec<NodeMeta> {
         AttackPlace::OnLink(_, victim) => Some(victim.0),
         AttackPlace::OnSegment(_) | AttackPlace::AtNode(_) => None,
     };
+    let attack_of = |id: u16| {
+        let mut own = plan.threats.iter().filter(|threat| plan.attacker_id(threat.attacker) == NodeId(id));
+        own.find(|threat| threat.kind.target().is_none()).map(|threat| threat.kind.name().to_owned())
+    };
     let node = |(id, (kind, name)): (u16, (NodeKind, &str))| NodeMeta {
         name: name.into(),
         role: role(kind),
         on_link_of: on_link_of(id),
+        attack: attack_of(id),
     };
     (0..).zip(plan.all_nodes()).map(node).collect()
 }

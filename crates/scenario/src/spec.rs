@@ -90,7 +90,7 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = THREATS_MAX))]
     pub threats: Vec<ThreatSpec>,
-    /// Losses that do not fail a run, and make its verdict `mixed`.
+    /// Losses that do not fail a run; its verdict names them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = THREATS_MAX))]
     pub allowances: Vec<AllowanceSpec>,

@@ -76,6 +76,8 @@ pub(crate) struct Judged {
     pub(crate) bound_ns: Option<f64>,
     /// Of this receiver.
     pub(crate) deadline_ns: Option<f64>,
+    /// Why it has none.
+    pub(crate) no_deadline: Option<String>,
     /// What the deadline limits: `reaction`, which is the bound, or `age`, a period more.
     pub(crate) deadline_kind: &'static str,
     /// Where there is no bound, and why.

@@ -4,8 +4,6 @@ use chronoseal_report::{Block, Cell, Evidence, Mark, Section, Table, Word};
 
 use super::{Judged, Judgement, PartReport, QueueReport, shown};
 
-const NO_DEADLINE: &str = "the scenario names no deadline for it";
-
 impl Judgement {
     /// The pages of a document.
     pub(crate) fn sections(&self) -> Vec<Section> {
@@ -83,7 +81,8 @@ impl Judged {
             Some(ns) => Cell::number(ns / 1e3, 1).from(Evidence::Bounded),
             None => Cell::na(self.why.clone().or(self.no_bound.clone()).unwrap_or_default()),
         };
-        let mut deadline = self.deadline_ns.map_or_else(|| Cell::na(NO_DEADLINE), |ns| Cell::number(ns / 1e3, 1));
+        let no_deadline = || Cell::na(self.no_deadline.clone().unwrap_or_default());
+        let mut deadline = self.deadline_ns.map_or_else(no_deadline, |ns| Cell::number(ns / 1e3, 1));
         if self.deadline_ns.is_some() && self.deadline_kind == "age" {
             deadline.text += " (age)";
         }

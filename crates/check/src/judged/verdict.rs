@@ -2,7 +2,7 @@
 
 use chronoseal_report::Word;
 
-use super::{Judged, Judgement, shown};
+use super::{IN_SLOTS, Judged, Judgement, shown};
 
 /// Streams, or things that are not checked, which one sentence names.
 const NAMED_MAX: usize = 3;
@@ -132,9 +132,9 @@ impl Judgement {
         points
     }
 
-    /// True if a stream has a deadline.
+    /// True if a stream has a deadline, or a slot to leave in.
     fn has_deadlines(&self) -> bool {
-        self.ends.iter().any(|end| end.deadline_ns.is_some())
+        self.ends.iter().any(|end| end.deadline_ns.is_some() || end.no_deadline.as_deref() == Some(IN_SLOTS))
     }
 
     /// Why not everything is proven, each reason once, the worst word first, and what follows from something else last.

@@ -259,3 +259,35 @@ fn a_row_that_is_not_proven_says_why_and_counts_in_the_verdict() {
     assert_eq!((&row["word"], row["why"].is_string()), (&"not-proven".into(), true), "{row}");
     assert!(said.contains(row["why"].as_str().unwrap().split(':').next().unwrap()), "{said}");
 }
+
+/// A frame that takes longer from its slot to its receiver than until the next one.
+const SLOT: &str = r#"
+schema_version = 2
+name = "slot"
+duration = "200ms"
+[segments.net.ethernet]
+rate = "10Mbit/s"
+cluster_cycle = "2ms"
+guard_period = "50us"
+precision = "10us"
+[[nodes]]
+name = "a"
+[[nodes]]
+name = "b"
+[[streams]]
+name = "speed"
+from = "a"
+to = ["b"]
+period = "2ms"
+length = "1400B"
+"#;
+
+#[test]
+fn a_stream_in_slots_is_not_judged_by_its_period() {
+    let report = json(SLOT);
+    let end = &report["judged"][0];
+    assert!(end["bound_ns"].as_f64().unwrap() > 2e6, "{end}");
+    assert!(end["deadline_ns"].is_null(), "{end}");
+    assert_eq!(end["no_deadline"], "its slot says when it has to leave");
+    assert_eq!(verdict(SLOT), ("held", "On paper every deadline holds.".to_owned()));
+}

@@ -22,7 +22,7 @@ const fn case(
     Case { file, word, end }
 }
 
-const CASES: [Case; 39] = [
+const CASES: [Case; 40] = [
     // Senders whose processors never come to a frame.
     case("h1-starved.toml", "failed", ("slow", "r", 101, &[("not_sent", 99)])),
     case("h2-starved-can.toml", "failed", ("slow", "r", 101, &[("late", 65), ("not_sent", 33)])),
@@ -74,6 +74,8 @@ const CASES: [Case; 39] = [
     // What is not sent for want of a key, or of counters, is missed too, and counts once, however late its sender came to it.
     case("outside-the-group.toml", "failed", ("m6", "n5", 20, &[("startup", 20)])),
     case("busy-without-counters.toml", "failed", ("m3", "n4", 80, &[("withheld", 34), ("not_sent", 35)])),
+    // What its receiver refused after it was thrown out of the group was not meant for it, even if it was sent before.
+    case("thrown-out-under-way.toml", "failed", ("m6", "n1", 145, &[("late", 66), ("tag-mismatch", 34)])),
     // The first frame of a message that comes when none can begin is all there is of it.
     case(
         "first-frame-out-of-its-window.toml",
@@ -133,6 +135,25 @@ fn what_an_attacker_sent_and_nobody_comes_to_is_under_way() {
     let stopped =
         ["format", "schedule", "tag", "freshness", "capacity"].map(|by| count(attack, &format!("stopped_by_{by}")));
     assert_eq!((stopped, count(attack, "accepted")), ([0; 5], 0), "{attack}");
+}
+
+/// Who waits for the frames of a recording behind a gateway is not known, so nothing says whether somebody misses them.
+#[test]
+fn a_run_whose_gateway_has_no_room_for_a_recording_is_not_checked() {
+    let file = "bridged-recording-without-room.toml";
+    let text =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/accounts").join(file)).unwrap();
+    let word = |text: &str, code| {
+        let bench = Bench::new();
+        bench.write(file, text);
+        let run = bench.say(&["run", file, "--no-store", "--quiet", "--format", "json"]).assert_code(code).json();
+        (run["word"].as_str().unwrap().to_owned(), run["verdict"].as_str().unwrap().to_owned())
+    };
+    let (without, verdict) = word(&text, 3);
+    assert_eq!(without, "not-checked", "{verdict}");
+    assert!(verdict.contains("were thrown away by gateways that had no room for them"), "{verdict}");
+    let (with, verdict) = word(&text.replace("2 frames", "1000 frames"), 0);
+    assert_eq!(with, "held", "{verdict}");
 }
 
 /// A frame every 10 ms over a gateway that starts anew 95 ms after the start, to a bus on which it takes some time.

@@ -191,7 +191,7 @@ fn fill(row: &mut RangeRow, meta: &RunMeta, end: &End<'_>, note: &str, hops: &mu
     if row.no_deadline.is_empty() && row.deadline.is_none() {
         row.no_deadline = match (has_slot(meta, stream), stream.is_judged) {
             (true, _) => "its slot says when it has to leave".into(),
-            (_, true) if stream.ends.is_empty() => "each of its frames has one of its own".into(),
+            (_, true) => "each identifier has its own, the median distance of its frames".into(),
             _ => "the scenario names none for it".into(),
         };
     }

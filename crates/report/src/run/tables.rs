@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use chronoseal_core::AttackKind;
 use chronoseal_results::{Distribution, RunMeta, RunSummary, Spread, StreamMeta, StreamSummary};
 
 use super::ranges::shown;
@@ -199,6 +200,9 @@ pub(super) fn between(meta: &RunMeta, summary: &RunSummary) -> Table {
     note_cut(table, chosen.len(), summary, "those with the largest latency")
 }
 
+/// Why nothing is said of single messages to an exchange of keys.
+const ON_KEYS: &str = "whether the exchange of keys came through says what became of attacks on it";
+
 pub(super) fn attacks(meta: &RunMeta, summary: &RunSummary) -> Table {
     let kind = evidence(meta);
     let mut table = Table::new("What stopped each attack")
@@ -216,24 +220,36 @@ pub(super) fn attacks(meta: &RunMeta, summary: &RunSummary) -> Table {
         .numbers("under way", "copies");
     for attack in &summary.attacks {
         let protection = match (attack.authenticated, attack.replayable) {
+            _ if attack.is_on_keys() => Cell::na(ON_KEYS),
             (true, false) => Cell::text("tag and freshness"),
             (true, true) => Cell::text("tag, replayable").marked(Mark::Warn),
             (false, _) => Cell::text("none").marked(Mark::Warn),
         };
-        table.push(vec![
+        let mut row = vec![
             Cell::text(&attack.attack),
             Cell::text(&attack.attacker),
             Cell::text(&attack.stream),
             protection,
             Cell::count(attack.attempts).from(kind),
             Cell::count(attack.accepted).from(kind).marked(if attack.accepted > 0 { Mark::Bad } else { Mark::Good }),
-            Cell::count(attack.stopped_by_format).from(kind),
-            Cell::count(attack.stopped_by_schedule).from(kind),
-            Cell::count(attack.stopped_by_tag).from(kind),
-            Cell::count(attack.stopped_by_freshness).from(kind),
-            Cell::count(attack.stopped_by_capacity).from(kind),
-            Cell::count(attack.in_flight).from(kind),
-        ]);
+        ];
+        let others = [
+            attack.stopped_by_format,
+            attack.stopped_by_schedule,
+            attack.stopped_by_tag,
+            attack.stopped_by_freshness,
+            attack.stopped_by_capacity,
+            attack.in_flight,
+        ];
+        row.extend(others.map(|count| Cell::count(count).from(kind)));
+        let is_of_genuine = [AttackKind::Withhold, AttackKind::Delay].iter().any(|kind| kind.name() == attack.attack);
+        if is_of_genuine {
+            row[5..]
+                .fill(Cell::na("what is kept back or delayed is a genuine frame, and is in the account of its stream"));
+        } else if attack.is_on_keys() {
+            row[5..].fill(Cell::na(ON_KEYS));
+        }
+        table.push(row);
     }
     table
 }

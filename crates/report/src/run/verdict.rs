@@ -55,7 +55,7 @@ pub(crate) fn verdict(meta: &RunMeta, summary: &RunSummary) -> Verdict {
         false if host.is_some() => Word::NotChecked,
         false => Word::Failed,
         true if forged > 0 || !programs.is_empty() => Word::Failed,
-        true if summary.interrupted || summary.unjudged().next().is_some() => Word::NotChecked,
+        true if summary.interrupted || unjudged(summary).is_some() => Word::NotChecked,
         true if !meta.unchecked.is_empty() => Word::NotChecked,
         true => Word::Held,
     };
@@ -256,7 +256,11 @@ fn unjudged(summary: &RunSummary) -> Option<String> {
     let early =
         names(true).map(|some| format!("every frame of {some} was due before clocks and keys were ready for it"));
     let over = names(false).map(|some| format!("the run was over before a frame of {some} could be judged"));
-    let both: Vec<String> = early.into_iter().chain(over).chain(waiting).collect();
+    let not_carried = (summary.not_carried > 0).then(|| {
+        let (frames, were) = (counted(summary.not_carried, "frame"), were(summary.not_carried));
+        format!("{frames} that belong to no stream, as those of a recording, {were} thrown away by gateways that had no room for them")
+    });
+    let both: Vec<String> = early.into_iter().chain(over).chain(waiting).chain(not_carried).collect();
     (!both.is_empty()).then(|| both.join(", and "))
 }
 
@@ -323,7 +327,7 @@ fn on_exceptions(summary: &RunSummary, deadlines: bool) -> String {
     text
 }
 
-/// Attempts of attacks that send nothing of their own, of one kind.
+/// Attempts of attacks of one kind.
 fn attempts(summary: &RunSummary, kind: AttackKind) -> u64 {
     summary.attacks.iter().filter(|attack| attack.attack == kind.name()).map(|attack| attack.attempts).sum()
 }
@@ -339,8 +343,11 @@ fn on_attacks(summary: &RunSummary, deadlines: bool) -> String {
             Some(format!("attacks kept back {} and delayed {delayed}", counted(kept_back, "frame")))
         }
     };
-    let sent = match (summary.attack_attempts() - kept_back - delayed, summary.forged_accepted()) {
-        (0, _) if held.is_some() => None,
+    // Nor are messages of an exchange of keys: its outcome is the answer.
+    let on_keys: u64 = summary.attacks.iter().filter(|attack| attack.is_on_keys()).map(|attack| attack.attempts).sum();
+    let keys = (on_keys > 0).then(|| format!("attacks sent {} into the exchange of keys", counted(on_keys, "frame")));
+    let sent = match (summary.attack_attempts() - kept_back - delayed - on_keys, summary.forged_accepted()) {
+        (0, _) if held.is_some() || keys.is_some() => None,
         (0, _) => return "; nothing attacked this run.".to_owned(),
         (1, 0) => Some(", and the only attack was not accepted".to_owned()),
         (attempts, 0) => Some(format!(", and none of {attempts} attacks was accepted")),
@@ -354,11 +361,9 @@ fn on_attacks(summary: &RunSummary, deadlines: bool) -> String {
             })
         }
     };
-    match (sent, held) {
-        (Some(sent), None) => format!("{sent}."),
-        (Some(sent), Some(held)) => format!("{sent}; {held}."),
-        (None, held) => format!("; {}.", held.unwrap_or_default()),
-    }
+    let others = held.into_iter().chain(keys).map(|text| format!("; {text}"));
+    let text: String = sent.into_iter().chain(others).collect();
+    format!("{text}.")
 }
 
 fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {

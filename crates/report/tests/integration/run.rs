@@ -12,7 +12,7 @@ fn us(us: i64) -> SimTime {
 }
 
 fn meta(engine: Engine) -> RunMeta {
-    let node = |name: &str, role| NodeMeta { name: name.into(), role, on_link_of: None };
+    let node = |name: &str, role| NodeMeta { name: name.into(), role, on_link_of: None, attack: None };
     RunMeta {
         nodes: vec![node("a", NodeRole::Station), node("b", NodeRole::Station), node("attacker", NodeRole::Attacker)],
         streams: vec![StreamMeta {
@@ -392,7 +392,7 @@ fn every_report_opens_with_one_picture_of_all_streams() {
     let mut recording = meta(Engine::Sim);
     recording.segments[0].schedule = None;
     let document = run_report(&recording, &summarise(&recording, &rows()), &rows());
-    assert_eq!(picture(&document).rows[0].no_deadline, "each of its frames has one of its own");
+    assert_eq!(picture(&document).rows[0].no_deadline, "each identifier has its own, the median distance of its frames");
     let measured = report(Engine::Live, &rows());
     assert_eq!(picture(&measured).rows[0].spreads[0].evidence, Evidence::Measured);
 }

@@ -25,8 +25,13 @@ impl Attacked {
     ) -> &mut AttackSummary {
         self.found.entry((attack, attacker, stream)).or_insert_with(|| {
             let target = meta.streams.get(stream.index());
+            let is_made_up = matches!(attack, AttackKind::Spoof | AttackKind::Replay);
+            let named = meta.nodes.get(attacker.index()).and_then(|node| node.attack.clone());
             AttackSummary {
-                attack: attack.name().into(),
+                // What makes up or repeats frames of no stream has a name of its own, as on the exchange of keys.
+                attack: named
+                    .filter(|_| stream == StreamId::NONE && is_made_up)
+                    .unwrap_or_else(|| attack.name().into()),
                 attacker: meta.node_name(attacker.0),
                 stream: meta.stream_name(stream.0),
                 authenticated: target.is_some_and(|target| target.authenticated),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::ATTEMPTS_MAX;
 
-/// Losses that do not fail a run. A scenario that has any is never reported as held: its verdict is `mixed` and names them.
+/// Losses that do not fail a run. Its verdict names them, each with how many of them there were.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllowanceSpec {
