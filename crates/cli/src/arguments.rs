@@ -283,7 +283,7 @@ pub(crate) struct Report {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Runs are compared, not packets: in pairs where the seeds of both sides match. Verdicts, accepted forgeries and bounds are \
-compared with any number of runs; losses, latencies, load and processor time need at least 10 of each side.
+compared with any number of runs; losses, latencies, the time until keys are there, load and processor time need at least 10 of each side.
 
 Examples:
   chronoseal run scenarios/first.toml --repeat 10 --out before

@@ -19,6 +19,8 @@ pub enum Kind {
     Forgeries,
     /// Share of a stream's frames that were late or lost, for one reason.
     Losses,
+    /// From the start of the exchange of a group's keys until all members have one.
+    Keys,
     /// The longest a frame can take by analysis.
     Bound,
     /// The longest, or the 99th percentile, of a stream's latencies.
@@ -45,6 +47,7 @@ impl Kind {
             Self::Verdict => "verdict",
             Self::Forgeries => "accepted forgeries",
             Self::Losses => "frames late or lost",
+            Self::Keys => "time until keys are there",
             Self::Bound => "bound",
             Self::Tail => "latency",
             Self::Median => "median latency",
@@ -59,7 +62,7 @@ impl Kind {
             Self::Verdict => "% of runs",
             Self::Forgeries => "a run",
             Self::Losses => "% of frames",
-            Self::Bound | Self::Tail | Self::Median => "us",
+            Self::Keys | Self::Bound | Self::Tail | Self::Median => "us",
             Self::Load | Self::Processor => "% of time",
         }
     }
@@ -89,14 +92,14 @@ impl Kind {
         match self {
             Self::Verdict | Self::Losses | Self::Load | Self::Processor => value,
             Self::Forgeries => value.max(COUNT_FLOOR).ln(),
-            Self::Bound | Self::Tail | Self::Median => value.max(LATENCY_FLOOR_US).ln(),
+            Self::Keys | Self::Bound | Self::Tail | Self::Median => value.max(LATENCY_FLOOR_US).ln(),
         }
     }
 
     /// What stands for the runs of a side: their mean on that scale, but of counts the plain one.
     pub(super) fn typical(self, values: &[Option<f64>]) -> Option<f64> {
         match self {
-            Self::Bound | Self::Tail | Self::Median => {
+            Self::Keys | Self::Bound | Self::Tail | Self::Median => {
                 let tested: Vec<Option<f64>> =
                     values.iter().map(|value| value.map(|value| self.tested(value))).collect();
                 mean(&tested).map(f64::exp)
@@ -153,7 +156,7 @@ impl Figures {
                 let mean = known.clone().sum::<f64>() / known.count().max(1) as f64;
                 (EFFECT_MIN * mean).max(SHARE_EFFECT_MIN)
             }
-            Kind::Bound | Kind::Tail | Kind::Median => EFFECT_MIN.ln_1p(),
+            Kind::Keys | Kind::Bound | Kind::Tail | Kind::Median => EFFECT_MIN.ln_1p(),
         }
     }
 
@@ -232,7 +235,7 @@ fn when_absent((kind, of, _): &Key, streams: &BTreeSet<String>) -> Option<f64> {
     match kind {
         Kind::Verdict | Kind::Forgeries | Kind::Processor => Some(0.0),
         Kind::Losses => streams.contains(of).then_some(0.0),
-        Kind::Bound | Kind::Tail | Kind::Median | Kind::Load => None,
+        Kind::Keys | Kind::Bound | Kind::Tail | Kind::Median | Kind::Load => None,
     }
 }
 
@@ -261,7 +264,7 @@ fn is_worth_comparing(figures: &Figures, all: &[Figures]) -> bool {
         }
         Kind::Tail => other(Kind::Tail, PERCENTILE).is_none_or(|percentile| !is_complete(percentile, figures)),
         Kind::Losses => known(&figures.b) > 0,
-        Kind::Forgeries | Kind::Bound | Kind::Processor => true,
+        Kind::Forgeries | Kind::Keys | Kind::Bound | Kind::Processor => true,
     }
 }
 
@@ -281,6 +284,11 @@ fn of_run(meta: &RunMeta, summary: &RunSummary, word: Word) -> BTreeMap<Key, f64
     }
     for trip in &summary.round_trips {
         latency(trip_name(trip), &trip.from_due, &mut figures);
+    }
+    let keys_after =
+        meta.group.as_ref().zip(summary.group.as_ref()).and_then(|(group, found)| found.established_after_ns(group));
+    if let Some(ns) = keys_after {
+        figures.insert((Kind::Keys, String::new(), String::new()), ns as f64 / 1e3);
     }
     let time_ns = meta.duration_ns.max(1) as f64;
     for segment in &summary.segments {

@@ -152,7 +152,7 @@ const fn digits(kind: Kind) -> usize {
         Kind::Verdict => 0,
         Kind::Forgeries => 1,
         Kind::Losses => 2,
-        Kind::Bound | Kind::Tail | Kind::Median => 3,
+        Kind::Keys | Kind::Bound | Kind::Tail | Kind::Median => 3,
         Kind::Load | Kind::Processor => 2,
     }
 }

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use chronoseal_core::random::{Purpose, Rng, stream};
 use chronoseal_results::{
-    AttackSummary, BoundMeta, Distribution, RunRows, SegmentSummary, SeriesSummary, Spread, StreamMeta, StreamSummary,
-    summarise,
+    AttackSummary, BoundMeta, Distribution, GroupSummary, KeySummary, RunRows, SegmentSummary, SeriesSummary, Spread,
+    StreamMeta, StreamSummary, summarise,
 };
 
 use super::*;
@@ -115,6 +115,27 @@ fn bounded(mut run: Run, bound_us: Option<i64>) -> Run {
     .unwrap();
     let bound = bound_us.map(|us| BoundMeta { total_ns: us * 1000, parts: Vec::new() });
     run.0.streams = vec![StreamMeta { bound, ..stream }];
+    run
+}
+
+/// The first key of a group of two is there so long after its exchange began.
+fn keyed(mut run: Run, after_us: i64) -> Run {
+    run.0.group = Some(
+        serde_json::from_value(serde_json::json!({
+            "orchestrator": 0, "members": [1], "suite": "fourq", "scheme": "full-tree", "profile": "hardened", "start_ns": 0
+        }))
+        .unwrap(),
+    );
+    let installed_ns = [(0, 1), (1, after_us * 1000)].into();
+    let key = KeySummary { epoch: 1, installed_ns };
+    run.1.group = Some(GroupSummary {
+        keys: vec![key],
+        exchanges_done: 0,
+        aborted: BTreeMap::new(),
+        refused: BTreeMap::new(),
+        withheld: 0,
+        changes: Vec::new(),
+    });
     run
 }
 
@@ -373,4 +394,14 @@ fn longest_latencies_of_unlike_counts_are_not_compared() {
     let (change, note, word) = change(&of(40, 300.0), &of(200, 400.0));
     assert_eq!((change, word), (Change::NotChecked, Word::NotChecked));
     assert!(note.contains("the longest of 40 messages a run is no measure beside the longest of 200"), "{note}");
+}
+
+#[test]
+fn keys_that_are_there_later_are_worse() {
+    let with = |after_us: i64| side(move |seed| keyed(single(seed, 100.0, 150.0, 0), after_us + seed as i64));
+    let report = compare(&with(500_000), &with(600_000));
+    let line = report.lines.iter().find(|line| line.kind == Kind::Keys).expect("a line of keys");
+    assert_eq!((report.word, line.change), (Word::Worse, Change::Worse));
+    let same = compare(&with(500_000), &with(500_100));
+    assert_eq!(same.word, Word::Held);
 }

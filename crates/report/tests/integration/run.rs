@@ -392,7 +392,10 @@ fn every_report_opens_with_one_picture_of_all_streams() {
     let mut recording = meta(Engine::Sim);
     recording.segments[0].schedule = None;
     let document = run_report(&recording, &summarise(&recording, &rows()), &rows());
-    assert_eq!(picture(&document).rows[0].no_deadline, "each identifier has its own, the median distance of its frames");
+    assert_eq!(
+        picture(&document).rows[0].no_deadline,
+        "each identifier has its own, the median distance of its frames"
+    );
     let measured = report(Engine::Live, &rows());
     assert_eq!(picture(&measured).rows[0].spreads[0].evidence, Evidence::Measured);
 }
