@@ -89,7 +89,7 @@ pub(crate) struct CandidateReport {
     slots: Option<SlotCosts>,
     /// Expected time until the stream that is easiest to guess accepts a forged frame.
     forgery_one_stream: ForgeryTime,
-    /// The same with all streams tried at once.
+    /// The same with all streams that have the tag tried at once; those that stay open need no guess.
     forgery_all_streams: ForgeryTime,
 }
 
@@ -267,7 +267,7 @@ impl CandidateReport {
             Cell::text(shown(self.word)).marked(mark).titled(self.why_not.clone().unwrap_or_default()),
             stops,
             Cell::text(self.forgery_one_stream.text.clone())
-                .titled(format!("all streams at once: {}", self.forgery_all_streams.text)),
+                .titled(format!("all streams with the tag at once: {}", self.forgery_all_streams.text)),
             share(self.load_max_percent),
             share(self.processor_share_max_percent).titled(self.busiest_node.clone().unwrap_or_default()),
         ];

@@ -2,8 +2,9 @@
 //!
 //! # What counts as a message
 //! - Periodic messages and the synchronisation message, each with its longest frame.
-//! - Of a replayed recording each identifier with the median distance of its frames: an assumption about the recording,
-//!   not a property of it. What a message of the plan has as its identifier is not counted twice.
+//! - Of a replayed recording each identifier with the mean distance of its frames and the jitter that they have against it, so that
+//!   as many come in any time as were recorded; its sender's processor and driver add theirs. What a message of the plan has as its
+//!   identifier is not counted twice.
 //! - Frames of a recording on another segment that gateways pass on whole come at times that nothing bounds: what they may
 //!   go before has no bound, and the longest of them can be in the way of the others once.
 //! - A stream in several frames with each of them, and the flow control frames of its receiver.
@@ -24,10 +25,10 @@
 
 use std::collections::BTreeMap;
 
-use chronoseal_core::{Duration, StreamId};
+use chronoseal_core::{Duration, Ppm, StreamId};
 use chronoseal_groupkey::Transport;
 use chronoseal_plan::{Can, CanHop, CanMessage, CanRecording, HopPlan};
-use chronoseal_wire::can::{BitTiming, CanId, Dlc, FrameKind};
+use chronoseal_wire::can::{BitTiming, CanFrame, CanId, Dlc, FrameKind};
 
 use super::burst::Burst;
 use super::response_time::{Bound, Bus, Message, MessageError, Response, Unbounded};
@@ -170,8 +171,8 @@ struct Set {
     own: Vec<(StreamId, bool)>,
     /// They, and the identifiers of recordings.
     messages: Vec<Message>,
-    /// Those of recordings that come from other segments.
-    bridged: Vec<CanId>,
+    /// Those of recordings that come from other segments, or from a processor that nothing bounds.
+    unknown: Vec<CanId>,
     /// Streams of several frames a message.
     transfers: Vec<Transfer>,
     /// The longest frame that holds several PDUs: one may have begun.
@@ -209,18 +210,26 @@ impl Set {
                 deadline: stream.deadline.unwrap_or(stream.period),
             });
         }
-        let mut recorded = recorded(view, view.recordings().map(|(_, _, recording)| recording));
-        let bridged = view.bridged();
-        let bridged = self::recorded(view, bridged.iter().map(|(_, recording)| recording));
-        let bridged_ids = bridged.keys().copied().collect();
-        recorded.extend(bridged);
+        let (mut recorded, mut unknown) = (BTreeMap::new(), Vec::new());
+        for (stream_id, stream, recording) in view.recordings() {
+            let known = release(stream_id);
+            let drift = view.plan.nodes[stream.sender.index()].clock.drift_max;
+            let own = self::recorded(view, recording, drift, known.map_or(Duration::ZERO, |known| known.jitter));
+            unknown.extend(known.is_none().then(|| own.keys().copied().collect::<Vec<_>>()).into_iter().flatten());
+            recorded.extend(own);
+        }
+        for (_, recording) in &view.bridged() {
+            let own = self::recorded(view, recording, Ppm(0), Duration::ZERO);
+            unknown.extend(own.keys().copied());
+            recorded.extend(own);
+        }
         let is_taken = |id: CanId| {
             let of_transfer = |transfer: &Transfer| transfer.ids().contains(&id);
             messages.iter().any(|message| message.id == id) || transfers.iter().any(of_transfer)
         };
         recorded.retain(|id, _| !is_taken(*id));
         messages.extend(recorded.into_values());
-        Self { own, messages, bridged: bridged_ids, transfers, container_frame }
+        Self { own, messages, unknown, transfers, container_frame }
     }
 
     fn streams(&self) -> impl Iterator<Item = StreamId> {
@@ -279,7 +288,7 @@ impl Set {
         let own = self.own.iter().zip(&self.messages).filter(|((_, is_bounded), _)| !is_bounded);
         let transfers = self.transfers.iter().zip(spans);
         let transfers = transfers.filter(|(transfer, span)| transfer.release.is_none() || span.is_err());
-        let ids = own.map(|(_, message)| message.id).chain(self.bridged.iter().copied());
+        let ids = own.map(|(_, message)| message.id).chain(self.unknown.iter().copied());
         let ids = ids.chain(transfers.flat_map(|(transfer, _)| transfer.ids()));
         ids.map(|id| if fifo { 0 } else { rank(id) }).min()
     }
@@ -337,33 +346,21 @@ pub(super) fn format_of(facet: &CanHop) -> Option<(CanId, FrameKind)> {
     }
 }
 
-/// The identifiers of recordings as messages.
-fn recorded<'r>(view: Can<'_>, recordings: impl Iterator<Item = &'r CanRecording>) -> BTreeMap<CanId, Message> {
-    let mut set: BTreeMap<CanId, Message> = BTreeMap::new();
-    for recording in recordings {
-        let frames = recording.by_identifier();
-        for frames in frames.chunk_by(|(_, one), (_, next)| one.id() == next.id()) {
-            let mut lens: Vec<_> = frames.iter().map(|(_, frame)| (frame.kind(), frame.data().len())).collect();
-            lens.dedup();
-            let id = frames[0].1.id();
-            let times = lens.into_iter().map(|(kind, len)| occupancy(&view.segment.timing, id, kind, len));
-            let wire_time = times.max().unwrap_or_default();
-            let known = set.entry(id).or_insert(Message {
-                id,
-                wire_time,
-                period: recording.length,
-                jitter: Duration::ZERO,
-                deadline: recording.length,
-            });
-            known.wire_time = known.wire_time.max(wire_time);
-        }
-        for (id, median) in recording.median_distances() {
-            if let (Some(median), Some(message)) = (median, set.get_mut(&id)) {
-                (message.period, message.deadline) = (median, median);
-            }
-        }
-    }
-    set
+/// The identifiers of a recording as messages, each as much later as its sender can make it.
+fn recorded(view: Can<'_>, recording: &CanRecording, drift: Ppm, later: Duration) -> BTreeMap<CanId, Message> {
+    let frames = recording.by_identifier();
+    let arrivals = recording.arrivals();
+    let message = |frames: &[&(Duration, CanFrame)]| {
+        let mut lens: Vec<_> = frames.iter().map(|(_, frame)| (frame.kind(), frame.data().len())).collect();
+        lens.dedup();
+        let id = frames[0].1.id();
+        let times = lens.into_iter().map(|(kind, len)| occupancy(&view.segment.timing, id, kind, len));
+        let wire_time = times.max().unwrap_or_default();
+        let (distance, jitter) = arrivals.get(&id).copied().unwrap_or((recording.length, Duration::ZERO));
+        let period = true_period(distance, drift);
+        (id, Message { id, wire_time, period, jitter: jitter + later, deadline: period })
+    };
+    frames.chunk_by(|(_, one), (_, next)| one.id() == next.id()).map(message).collect()
 }
 
 /// The longest frame of the key exchange; zero if there is none.

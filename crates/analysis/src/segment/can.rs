@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chronoseal_core::random::Jitter;
-use chronoseal_core::{Duration, StreamId, Work};
+use chronoseal_core::{Duration, NodeId, StreamId, Work};
 use chronoseal_crypto::symmetric::{BlockMac, CmacAes128};
 use chronoseal_frameauth::DataId;
 use chronoseal_media::schedule::ScheduleTable;
@@ -118,7 +118,13 @@ fn on_bus(view: Can<'_>, arrivals: &Arrivals) -> BTreeMap<StreamId, Result<Span,
         (id, arrivals.at(id, view.id).at.map(|at| at.later(driver.min, driver.max)))
     };
     let queued: BTreeMap<StreamId, Result<Span, Why>> = view.streams().map(queued).collect();
+    let recordings: BTreeMap<StreamId, NodeId> = view.recordings().map(|(id, stream, _)| (id, stream.sender)).collect();
     let release = |id: StreamId| {
+        if let Some(sender) = recordings.get(&id) {
+            // Its frames wait for the processor as others do.
+            let jitter = arrivals.busy(*sender).ok()? + view.plan.nodes[sender.index()].driver.max;
+            return Some(Release { jitter, distance: Duration::ZERO, busy: [Duration::ZERO; 2], counts_pdus: false });
+        }
         let at = queued.get(&id).copied()?.ok()?;
         let busy = match segmented.get(&id) {
             Some(message) => {
