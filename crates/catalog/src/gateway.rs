@@ -22,6 +22,7 @@ pub(super) fn build(prepared: &Prepared<'_>, id: NodeId, options: BuildOptions) 
         reboot: gateway.and_then(|gateway| gateway.reboot).map(|reboot| (reboot.at, reboot.takes)),
         attacks: attacks(plan, id),
         second_ports: second_ports(prepared, id),
+        sent_also: sent_also(prepared, id),
     };
     Ok(Gateway::new(config, stacks.collect::<Result<_, _>>()?))
 }
@@ -45,6 +46,18 @@ fn routes(prepared: &Prepared<'_>, id: NodeId) -> Vec<Route> {
         plan.hops.iter().filter(|hop| hop.from == id).filter_map(route).collect::<Vec<_>>()
     };
     plan.stream_ids().zip(&plan.streams).flat_map(of_stream).collect()
+}
+
+/// Where the streams of a node begin, without the first of these ports of each.
+fn sent_also(prepared: &Prepared<'_>, id: NodeId) -> Vec<(StreamId, PortId)> {
+    let plan = prepared.plan();
+    let own = plan.stream_ids().zip(&plan.streams).filter(|(_, stream)| stream.sender == id);
+    own.flat_map(|(stream, plan)| {
+        let begins = plan.hops.iter().filter(|hop| hop.previous.is_none());
+        let ports = begins.filter_map(|hop| Some(prepared.attachment(id, hop.segment)?.port));
+        ports.skip(1).map(move |port| (stream, port))
+    })
+    .collect()
 }
 
 /// Where frames of no stream go on: from each port that has them to all others.

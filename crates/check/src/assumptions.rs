@@ -1,11 +1,11 @@
 //! What a bound takes for granted and a reader may not know: processors on which tags cost nothing, segments that a stream crosses
-//! without one, and clocks of which it says nothing.
+//! without one, recordings, and clocks of which it says nothing.
 
 use std::collections::BTreeSet;
 
 use chronoseal_analysis::candidates::{ShortTag, short_tags};
 use chronoseal_core::NodeId;
-use chronoseal_plan::{Ethernet, HopPlan, Plan, ProtectionKind, SegmentId, StreamPlan, Sync};
+use chronoseal_plan::{Can, Ethernet, HopPlan, Plan, ProtectionKind, SegmentId, StreamPlan, Sync};
 
 /// Names that a sentence lists.
 const NAMED_MAX: usize = 6;
@@ -26,6 +26,14 @@ pub(crate) fn of(plan: &Plan) -> Vec<String> {
     if !open.is_empty() {
         let pairs = open.iter().map(|(stream, segment)| format!("`{}` on {segment}", plan.streams[*stream].name));
         sentences.push(format!("Protected elsewhere on their way, these have no tag here: {}.", listed(pairs)));
+    }
+    let on_buses = plan.segment_ids().filter_map(|id| Can::of(plan, id)).flat_map(Can::recordings);
+    let recordings: BTreeSet<&str> = on_buses.map(|(_, stream, _)| stream.name.as_str()).collect();
+    if !recordings.is_empty() {
+        let names = listed(recordings.iter().map(|name| format!("`{name}`")));
+        sentences.push(format!(
+            "Beside others on a bus, frames of {names} count with the median distance of each identifier, which is assumed of a recording."
+        ));
     }
     let unbounded = unbounded_clocks(plan);
     if !unbounded.is_empty() {

@@ -22,8 +22,8 @@ pub(crate) fn page(plan: &Plan, segment: SegmentId) -> Option<Vec<Section>> {
             Section::new("Messages")
                 .with(Block::Text(
                     "Worst-case response times on a bus without errors, every stuff bit counted (Davis, Burns, Bril, \
-                     Lukkien 2007), if processors take no time. Replayed recordings count as messages with the mean distance and the \
-                     jitter of each identifier, as they were recorded. Frames of a key exchange \
+                     Lukkien 2007), if processors take no time. Replayed recordings count as messages with the median distance of each \
+                     identifier: an assumption about the recording, not a property of it. Frames of a key exchange \
                      count as one blocking frame; while keys are exchanged, simulate."
                         .into(),
                 ))

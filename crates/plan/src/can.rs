@@ -121,23 +121,6 @@ impl CanRecording {
         };
         frames.chunk_by(|one, next| one.1.id() == next.1.id()).map(of_identifier).collect()
     }
-
-    /// By identifier: the mean distance of its frames, and the least jitter with which so many are due in any time as periodic ones
-    /// would be, the time included in which the recording starts again.
-    pub fn arrivals(&self) -> BTreeMap<CanId, (Duration, Duration)> {
-        let frames = self.by_identifier();
-        let of_identifier = |frames: &[&(Duration, CanFrame)]| {
-            let mean = Duration::from_ps(self.length.as_ps() / (frames.len() as i64).max(1));
-            let again = frames.iter().map(|(at, _)| *at + self.length);
-            let due = frames.iter().map(|(at, _)| *at).chain(again);
-            let early = (0..).zip(due).map(|(index, at)| mean * index - at);
-            let (_, jitter) = early.fold((Duration::MAX, Duration::ZERO), |(least, jitter), early| {
-                (least.min(early), jitter.max(early - least.min(early)))
-            });
-            (frames[0].1.id(), (mean, jitter))
-        };
-        frames.chunk_by(|one, next| one.1.id() == next.1.id()).map(of_identifier).collect()
-    }
 }
 
 /// A CAN segment of a plan with what travels on it.
@@ -260,34 +243,5 @@ impl<'p> Can<'p> {
     /// The identifiers of its streams, those of flow control included and those of recordings left out.
     pub fn identifiers(self) -> impl Iterator<Item = CanId> {
         self.streams().flat_map(|(.., facet)| facet.identifiers())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// In any time no more frames of an identifier come than periodic ones with its mean distance and jitter could, and once as many.
-    #[test]
-    fn a_recording_has_the_jitter_of_its_frames_against_their_mean_distance() {
-        let id = CanId::standard(0x10).unwrap();
-        let frame = |at: i64| (Duration::from_us(at), CanFrame::classical(id, &[0]).unwrap());
-        // One alone, evenly spread, a burst, and a burst across the end.
-        for times in [&[3][..], &[0, 250, 500, 750], &[0, 1, 2, 600], &[1, 998, 999], &[500, 500, 500]] {
-            let length = Duration::from_us(1000);
-            let frames = times.iter().map(|at| frame(*at)).collect();
-            let recording = CanRecording { source: String::new(), frames, length, start: Duration::ZERO };
-            let (distance, jitter) = recording.arrivals()[&id];
-            assert_eq!(distance * times.len() as i64 + Duration::from_ps(length.as_ps() % times.len() as i64), length);
-            let due: Vec<Duration> =
-                (0..4).flat_map(|round| times.iter().map(move |at| Duration::from_us(round * 1000 + at))).collect();
-            let mut least = Duration::MAX;
-            for (first, from) in due.iter().enumerate() {
-                for (frames, to) in (0..).zip(&due[first..]) {
-                    least = least.min(*to - *from + jitter - distance * frames);
-                }
-            }
-            assert!(least >= Duration::ZERO && least < Duration::from_ns(1), "{times:?}: {least}");
-        }
     }
 }

@@ -40,7 +40,7 @@ fn run() -> Document {
 }
 
 fn meta() -> RunMeta {
-    let node = |name: &str, role| NodeMeta { name: name.into(), role, on_link_of: None, attack: None };
+    let node = |name: &str, role| NodeMeta { name: name.into(), role, on_link_of: None };
     let streams = (0..STREAMS)
         .map(|i| StreamMeta {
             name: ["engine-speed", "wheel-speed", "steering-angle", "brake-pressure", "yaw-rate", "diagnostics"]

@@ -35,7 +35,7 @@ pub use group::{ChangeMeta, ChangeSummary, GroupMeta, GroupSummary, KeySummary};
 pub use meta::{
     Allowance, BoundMeta, ClockDomainMeta, ClockSource, EndMeta, Engine, Fact, FileMeta, HostClock, HostMeta, LinkMeta,
     NodeMeta, NodeRole, ProgramMeta, RunMeta, ScheduleMeta, SegmentMeta, SerializedMeta, SlotMeta, StreamMeta,
-    TaskMeta, TriggerMeta, UnmeasuredMeta,
+    TaskMeta, ThreatMeta, ThreatenedMeta, TriggerMeta, UnmeasuredMeta,
 };
 pub use rows::{
     Absence, CaptureRow, Direction, EventRow, FrameRow, HopRow, OnWayRow, Outcome, OwedRow, ReleaseRow, RunRows,

@@ -70,12 +70,45 @@ pub struct RunMeta {
     pub streams: Vec<StreamMeta>,
     /// Segments by number: what frames travel on.
     pub segments: Vec<SegmentMeta>,
+    /// What attackers were to do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threats: Vec<ThreatMeta>,
     /// What became of the programs that nodes ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<ProgramMeta>,
     /// The group that comes to a key, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupMeta>,
+}
+
+/// What an attacker was to do.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ThreatMeta {
+    /// As the scenario names this kind of attack.
+    pub attack: String,
+    /// Who does it: index into [`RunMeta::nodes`].
+    pub attacker: u16,
+    /// The stream that it aims at: index into [`RunMeta::streams`]; `None` for a kind that aims at none, or at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<u16>,
+    /// What protects that stream where the attacker is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protection: Option<ThreatenedMeta>,
+}
+
+/// What protects a stream where it is attacked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ThreatenedMeta {
+    /// It carries a tag that is checked.
+    pub authenticated: bool,
+    /// A recorded frame passes again.
+    pub replayable: bool,
+    /// Its tag, if it is so short that a forger guesses it `[bit]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guessed_bits: Option<u16>,
+    /// The segment protects all its frames by itself, as stations of V2X sign theirs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_segment: bool,
 }
 
 /// A program of others that a node ran in a live run.
@@ -208,9 +241,6 @@ pub struct NodeMeta {
     /// Of an attacker on a node's link, through whose hands all passes that the node sends: index of that node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_link_of: Option<u16>,
-    /// Of an attacker that aims at no stream: what it does, as the scenario names it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attack: Option<String>,
 }
 
 /// What a node is.
@@ -556,6 +586,7 @@ impl RunMeta {
             nodes: Vec::new(),
             streams: Vec::new(),
             segments: Vec::new(),
+            threats: Vec::new(),
             programs: Vec::new(),
             group: None,
         }

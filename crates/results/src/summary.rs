@@ -226,13 +226,19 @@ pub struct AttackSummary {
     pub attacker: String,
     /// The stream it was aimed at, `none` if its frames belong to no stream.
     pub stream: String,
-    /// The stream carries a tag that is checked.
+    /// The stream carries a tag that is checked, where the attacker is.
     pub authenticated: bool,
     /// Gateways on the stream's way open it and seal it again, so they have its keys.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_opened_on_way: bool,
     /// The stream's protection lets a recorded frame pass again.
     pub replayable: bool,
+    /// The tag, if it is so short that a forger guesses it `[bit]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guessed_bits: Option<u16>,
+    /// The segment protects all its frames by itself, as stations of V2X sign theirs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_segment: bool,
     /// Frames put on the wire.
     pub attempts: u64,
     /// Copies stopped by the shape of the frame alone.

@@ -1,12 +1,16 @@
 //! The description of a run, from its plan.
 
+use chronoseal_analysis::candidates::guessed_bits;
 use chronoseal_analysis::segment::{EndBound, Missing, end_to_end};
 use chronoseal_catalog::{Describe, OwnProtection, Prepared};
 use chronoseal_core::{Duration, NodeId, StreamId};
 use chronoseal_plan::{
-    AttackPlace, ChangeKind, HopPlan, NodeKind, PayloadPlan, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan, Trigger,
+    AttackPlace, ChangeKind, HopPlan, NodeKind, PayloadPlan, Plan, ProtectionPlan, SYNCHRONISATION, StreamPlan,
+    ThreatPlan, Trigger,
 };
-use chronoseal_results::meta::{BoundMeta, EndMeta, Fact, FileMeta, NodeMeta, NodeRole, StreamMeta, TriggerMeta};
+use chronoseal_results::meta::{
+    BoundMeta, EndMeta, Fact, FileMeta, NodeMeta, NodeRole, StreamMeta, ThreatMeta, ThreatenedMeta, TriggerMeta,
+};
 use chronoseal_results::{Allowance, ChangeMeta, Engine, GroupMeta, RunMeta};
 use sha2::{Digest, Sha256};
 
@@ -48,6 +52,7 @@ pub fn describe(prepared: &Prepared<'_>, engine: Engine) -> RunMeta {
                 })
                 .collect(),
         }),
+        threats: threats(prepared),
         ..RunMeta::new(plan.name.clone(), engine, plan.seed)
     }
 }
@@ -78,6 +83,34 @@ fn without_keys((path, value): &Fact) -> Fact {
     (path.clone(), format!("not shown, since it may hold a key (SHA-256 begins {beginning})"))
 }
 
+fn threats(prepared: &Prepared<'_>) -> Vec<ThreatMeta> {
+    let plan = prepared.plan();
+    let protection = |threat: &ThreatPlan| {
+        let stream = &plan.streams[threat.kind.target()?.index()];
+        let segment = plan.attackers[usize::from(threat.attacker)].place.segment()?;
+        let hop = stream.hops.iter().find(|hop| hop.segment == segment)?;
+        let (own, protection) = (prepared.kind(segment).own_protection(plan, hop), plan.protection_on(stream, hop));
+        let is_checked = own.as_ref().map(|own| matches!(own, OwnProtection::Checked(_)));
+        let is_synchronisation = hop.class == SYNCHRONISATION;
+        Some(ThreatenedMeta {
+            authenticated: is_checked.unwrap_or(is_synchronisation || protection.is_authenticated()),
+            replayable: own.is_none() && !is_synchronisation && protection.is_replayable(),
+            guessed_bits: guessed_bits(protection).filter(|_| own.is_none() && !is_synchronisation),
+            by_segment: is_checked == Some(true),
+        })
+    };
+    let of = |threat: &ThreatPlan| ThreatMeta {
+        attack: threat.kind.name().to_owned(),
+        attacker: match plan.attackers[usize::from(threat.attacker)].place {
+            AttackPlace::AtNode(node) => node.0,
+            AttackPlace::OnSegment(_) | AttackPlace::OnLink(..) => plan.attacker_id(threat.attacker).0,
+        },
+        stream: threat.kind.target().map(|stream| stream.0),
+        protection: protection(threat),
+    };
+    plan.threats.iter().map(of).collect()
+}
+
 fn nodes(plan: &Plan) -> Vec<NodeMeta> {
     let role = |kind| match kind {
         NodeKind::Station => NodeRole::Station,
@@ -88,15 +121,10 @@ fn nodes(plan: &Plan) -> Vec<NodeMeta> {
         AttackPlace::OnLink(_, victim) => Some(victim.0),
         AttackPlace::OnSegment(_) | AttackPlace::AtNode(_) => None,
     };
-    let attack_of = |id: u16| {
-        let mut own = plan.threats.iter().filter(|threat| plan.attacker_id(threat.attacker) == NodeId(id));
-        own.find(|threat| threat.kind.target().is_none()).map(|threat| threat.kind.name().to_owned())
-    };
     let node = |(id, (kind, name)): (u16, (NodeKind, &str))| NodeMeta {
         name: name.into(),
         role: role(kind),
         on_link_of: on_link_of(id),
-        attack: attack_of(id),
     };
     (0..).zip(plan.all_nodes()).map(node).collect()
 }

@@ -2,9 +2,9 @@
 //!
 //! # What counts as a message
 //! - Periodic messages and the synchronisation message, each with its longest frame.
-//! - Of a replayed recording each identifier with the mean distance of its frames and the jitter that they have against it, so that
-//!   as many come in any time as were recorded; its sender's processor and driver add theirs. What a message of the plan has as its
-//!   identifier is not counted twice.
+//! - Of a replayed recording each identifier with the median distance of its frames: an assumption about the recording,
+//!   not a property of it. Its sender's processor and driver make them late. What a message of the plan has as its identifier is not
+//!   counted twice.
 //! - Frames of a recording on another segment that gateways pass on whole come at times that nothing bounds: what they may
 //!   go before has no bound, and the longest of them can be in the way of the others once.
 //! - A stream in several frames with each of them, and the flow control frames of its receiver.
@@ -349,16 +349,16 @@ pub(super) fn format_of(facet: &CanHop) -> Option<(CanId, FrameKind)> {
 /// The identifiers of a recording as messages, each as much later as its sender can make it.
 fn recorded(view: Can<'_>, recording: &CanRecording, drift: Ppm, later: Duration) -> BTreeMap<CanId, Message> {
     let frames = recording.by_identifier();
-    let arrivals = recording.arrivals();
+    let medians = recording.median_distances();
     let message = |frames: &[&(Duration, CanFrame)]| {
         let mut lens: Vec<_> = frames.iter().map(|(_, frame)| (frame.kind(), frame.data().len())).collect();
         lens.dedup();
         let id = frames[0].1.id();
         let times = lens.into_iter().map(|(kind, len)| occupancy(&view.segment.timing, id, kind, len));
         let wire_time = times.max().unwrap_or_default();
-        let (distance, jitter) = arrivals.get(&id).copied().unwrap_or((recording.length, Duration::ZERO));
-        let period = true_period(distance, drift);
-        (id, Message { id, wire_time, period, jitter: jitter + later, deadline: period })
+        let median = medians.get(&id).copied().flatten();
+        let period = true_period(median.unwrap_or(recording.length), drift);
+        (id, Message { id, wire_time, period, jitter: later, deadline: period })
     };
     frames.chunk_by(|(_, one), (_, next)| one.id() == next.id()).map(message).collect()
 }

@@ -28,7 +28,7 @@
 //! - A gateway may put PDUs of several streams into one frame (`collected`): each waits for a time that the scenario gives, and
 //!   goes on with the frame as if it were alone in it.
 //! - What comes over the air has no bound. Its parts behind the air have: they count from the instant at which the radio
-//!   received it, with its period, as if the air had kept that. This is an assumption.
+//!   received it, with its period, as if the air had kept that. This is an assumption, as is the one about recordings.
 //! - Frames of a key exchange and the computing of it are left out, and what they can make later is said to have no bound
 //!   (`exchange`). Errors of the wire are left out altogether, and so are attackers but those that babble or delay on the link of an
 //!   Ethernet station ([`ThreatRisk`]).

@@ -159,9 +159,12 @@ impl Listener {
         match self.elimination.as_mut()? {
             Elimination::Networks(redundancy) => {
                 let number = SequenceNumber(frame.number as u8);
-                let since = redundancy.since_first(number, frame.came_at)?;
-                redundancy.eliminate(frame.network, number);
-                Some((DiscardReason::CopyEliminated, since))
+                if let Some(since) = redundancy.since_first(number, frame.came_at) {
+                    redundancy.eliminate(frame.network, number);
+                    return Some((DiscardReason::CopyEliminated, since));
+                }
+                let is_refused = redundancy.refuses(frame.network, number);
+                is_refused.then_some((DiscardReason::OutOfSequence, Duration::ZERO))
             }
             Elimination::Tagged(recovery) => match recovery.refuses(frame.number, frame.came_at)? {
                 DiscardReason::CopyEliminated => {

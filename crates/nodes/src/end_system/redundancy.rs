@@ -8,6 +8,10 @@
 //! it is a new one, whatever its number is.
 //!
 //! # What a copy changes before it is authenticated
+//! A frame that its network's integrity check refuses is thrown away unopened: where freshness values are checked, opening it would make a
+//! replay of its copy on the other network, which may be admitted there. Its number is kept aside. It counts once the copy is accepted,
+//! or for whether the next frame of its network follows it; what came before is not forgotten for it.
+//!
 //! A copy of an accepted frame is thrown away unopened: opening it would cost as much again, and where freshness values are
 //! checked it would be a replay. Its number was authenticated with the first copy, so the integrity check of its network may
 //! go forward to it. It never goes back to one, so that a forged copy changes nothing that the true one would not.
@@ -25,6 +29,8 @@ pub(super) const NETWORKS: usize = 2;
 pub(super) struct Redundancy {
     skew_max: Duration,
     checks: [IntegrityCheck; NETWORKS],
+    /// By network: the number refused last.
+    refused: [Option<SequenceNumber>; NETWORKS],
     /// By number: when a frame of it was accepted last.
     accepted_at: Box<[Option<LocalTime>; 256]>,
     /// The frame accepted last.
@@ -34,7 +40,13 @@ pub(super) struct Redundancy {
 impl Redundancy {
     /// Copies come within `skew_max` of each other.
     pub(super) fn new(skew_max: Duration) -> Self {
-        Self { skew_max, checks: Default::default(), accepted_at: Box::new([None; 256]), last: None }
+        Self {
+            skew_max,
+            checks: Default::default(),
+            refused: [None; NETWORKS],
+            accepted_at: Box::new([None; 256]),
+            last: None,
+        }
     }
 
     /// How much later than the accepted one a copy has come; `None` if a frame is no copy of one.
@@ -48,12 +60,25 @@ impl Redundancy {
         self.checks[network % NETWORKS].go_forward_to(number);
     }
 
+    /// True if the integrity check of a network refuses a frame, which is not known to be authentic.
+    pub(super) fn refuses(&mut self, network: usize, number: SequenceNumber) -> bool {
+        let (check, refused) = (&self.checks[network % NETWORKS], &mut self.refused[network % NETWORKS]);
+        let is_next = |refused: SequenceNumber| IntegrityCheck::follows(number, refused);
+        if check.would_admit(number) || refused.is_some_and(is_next) {
+            return false;
+        }
+        *refused = Some(number);
+        true
+    }
+
     /// Judges an authentic frame that came over a network.
     ///
     /// # Errors
     /// Why it is not taken.
     pub(super) fn judge(&mut self, network: usize, number: SequenceNumber, at: LocalTime) -> Result<(), DiscardReason> {
-        if !self.checks[network % NETWORKS].admits(number) {
+        let refused = self.refused[network % NETWORKS].take();
+        let is_next = refused.is_some_and(|refused| IntegrityCheck::follows(number, refused));
+        if !self.checks[network % NETWORKS].admits(number) && !is_next {
             return Err(DiscardReason::OutOfSequence);
         }
         if self.since_first(number, at).is_some() {
@@ -67,6 +92,11 @@ impl Redundancy {
         }
         self.accepted_at[usize::from(number.0)] = Some(at);
         self.last = Some((number, at));
+        for (check, refused) in self.checks.iter_mut().zip(&mut self.refused) {
+            if refused.take_if(|refused| *refused == number).is_some() {
+                check.go_forward_to(number);
+            }
+        }
         Ok(())
     }
 }
@@ -91,6 +121,9 @@ mod tests {
             if redundancy.since_first(number, us(at)).is_some() {
                 redundancy.eliminate(network, number);
                 return Err(DiscardReason::CopyEliminated);
+            }
+            if redundancy.refuses(network, number) {
+                return Err(DiscardReason::OutOfSequence);
             }
             redundancy.judge(network, number, us(at))
         };
@@ -153,6 +186,25 @@ mod tests {
     fn a_sender_that_was_reset_is_taken_at_once_and_its_copy_is_none_too_many() {
         let frames = [(A, 7, 0), (B, 7, 10), (A, 0, 100), (A, 1, 150), (B, 0, 200), (B, 1, 250)];
         assert_eq!(verdicts(&frames), [TAKEN, COPY, TAKEN, TAKEN, COPY, COPY]);
+    }
+
+    #[test]
+    fn what_one_network_refuses_is_taken_from_the_other() {
+        // A has lost 2 and 3; its 4 comes before that of B, and A goes on from there.
+        let frames = [(A, 1, 0), (B, 1, 10), (B, 2, 1_010), (B, 3, 2_010), (A, 4, 3_000), (B, 4, 3_010), (A, 5, 4_000)];
+        assert_eq!(verdicts(&frames), [TAKEN, COPY, TAKEN, TAKEN, WRONG, TAKEN, TAKEN]);
+        // Both have lost 2 and 3.
+        let frames = [(A, 1, 0), (B, 1, 10), (A, 4, 3_000), (B, 4, 3_010), (A, 5, 4_000), (B, 5, 4_010), (B, 6, 5_010)];
+        assert_eq!(verdicts(&frames), [TAKEN, COPY, WRONG, WRONG, TAKEN, COPY, TAKEN]);
+    }
+
+    #[test]
+    fn a_forged_number_that_is_refused_keeps_no_true_frame_away() {
+        let mut redundancy = Redundancy::new(SKEW_MAX);
+        assert_eq!(redundancy.judge(A, SequenceNumber(1), us(0)), Ok(()));
+        assert!(redundancy.refuses(A, SequenceNumber(100)));
+        assert!(!redundancy.refuses(A, SequenceNumber(2)));
+        assert_eq!(redundancy.judge(A, SequenceNumber(2), us(1_000)), Ok(()));
     }
 
     #[test]

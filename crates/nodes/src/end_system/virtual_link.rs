@@ -67,9 +67,19 @@ impl IntegrityCheck {
     /// True for the first frame, for one or two numbers on, and for that of a sender which was reset. Whatever the answer is,
     /// the next number is held against this one.
     pub(super) fn admits(&mut self, number: SequenceNumber) -> bool {
-        let previous = self.previous.replace(number);
-        let follows = |previous: SequenceNumber| number == previous.next() || number == previous.next().next();
-        number == SequenceNumber::RESET || previous.is_none_or(follows)
+        let admitted = self.would_admit(number);
+        self.previous = Some(number);
+        admitted
+    }
+
+    /// The same, and the next number is held against the one of before.
+    pub(super) fn would_admit(&self, number: SequenceNumber) -> bool {
+        number == SequenceNumber::RESET || self.previous.is_none_or(|previous| Self::follows(number, previous))
+    }
+
+    /// True for one or two numbers on.
+    pub(super) fn follows(number: SequenceNumber, previous: SequenceNumber) -> bool {
+        number == previous.next() || number == previous.next().next()
     }
 
     /// The same for a message of several frames, which have the numbers from `first` to `last`: true if it is one of those that can

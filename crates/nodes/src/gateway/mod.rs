@@ -56,6 +56,8 @@ pub struct GatewayConfig {
     pub attacks: Vec<RelayAttack>,
     /// Stacks that have a second port, in the order of these ports, which follow those of all stacks.
     pub second_ports: Vec<PortId>,
+    /// Its own streams at further ports that they leave at: what becomes of a frame at its sender is told at the first.
+    pub sent_also: Vec<(StreamId, PortId)>,
 }
 
 /// Where a stream goes on.
@@ -289,6 +291,12 @@ impl Gateway {
         Output::Event(first)
     }
 
+    /// True of what another port tells of a frame of this node's own.
+    fn is_told_at_another(&self, event: &Event, port: usize) -> bool {
+        matches!(event.kind, EventKind::Sent | EventKind::Withheld)
+            && self.config.sent_also.iter().any(|(stream, at)| *stream == event.stream && at.index() == port)
+    }
+
     /// What a stack wants, or else when it wants to be woken.
     fn poll_stack(&mut self, port: usize, now: LocalTime, frame: &mut [u8]) -> Result<Output, Option<LocalTime>> {
         match self.stacks[port].poll_output(now, frame) {
@@ -304,6 +312,7 @@ impl Gateway {
                 self.take_handed(port);
                 Err(at)
             }
+            Output::Event(event) if self.is_told_at_another(&event, port) => self.poll_stack(port, now, frame),
             Output::Event(event) => Ok(Output::Event(self.tell(event, port))),
             output => Ok(output),
         }

@@ -73,6 +73,8 @@ fn attacked(mut run: Run, stream: &str, accepted: u64) -> Run {
         authenticated: false,
         is_opened_on_way: false,
         replayable: true,
+        guessed_bits: None,
+        by_segment: false,
         attempts: accepted.max(1),
         stopped_by_format: 0,
         stopped_by_schedule: 0,

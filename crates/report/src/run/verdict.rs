@@ -2,8 +2,8 @@
 
 use chronoseal_core::AttackKind;
 use chronoseal_results::{
-    Account, Allowance, ClockSummary, PrecisionSummary, RunMeta, RunSummary, STARTUP_CYCLES_MAX, SegmentSummary,
-    StreamSummary,
+    Account, Allowance, AttackSummary, ClockSummary, PrecisionSummary, RunMeta, RunSummary, STARTUP_CYCLES_MAX,
+    SegmentSummary, StreamSummary,
 };
 
 use super::{group, programs};
@@ -241,6 +241,18 @@ fn on_host(host: Host, clock: Option<String>, all: u64, failed: u64) -> String {
     }
 }
 
+/// Attacks of the scenario that came to nothing, so that the run says nothing of them.
+fn never_attacked(summary: &RunSummary) -> Option<String> {
+    let never = summary.attacks.iter().filter(|attack| attack.attempts == 0);
+    let shown = |attack: &AttackSummary| match attack.stream.as_str() {
+        "none" => format!("{} by {}", attack.attack, attack.attacker),
+        stream => format!("{} on {stream} by {}", attack.attack, attack.attacker),
+    };
+    let names: Vec<String> = never.map(shown).collect();
+    let names = named(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    names.map(|names| format!("attacks of the scenario never happened ({names})"))
+}
+
 /// Why streams could not be judged, by name.
 fn unjudged(summary: &RunSummary) -> Option<String> {
     let names = |was_due: bool| {
@@ -260,7 +272,8 @@ fn unjudged(summary: &RunSummary) -> Option<String> {
         let (frames, were) = (counted(summary.not_carried, "frame"), were(summary.not_carried));
         format!("{frames} that belong to no stream, as those of a recording, {were} thrown away by gateways that had no room for them")
     });
-    let both: Vec<String> = early.into_iter().chain(over).chain(waiting).chain(not_carried).collect();
+    let both: Vec<String> =
+        early.into_iter().chain(over).chain(waiting).chain(not_carried).chain(never_attacked(summary)).collect();
     (!both.is_empty()).then(|| both.join(", and "))
 }
 
@@ -327,6 +340,35 @@ fn on_exceptions(summary: &RunSummary, deadlines: bool) -> String {
     text
 }
 
+/// Allowances of which a run used more than there is: all of those losses count.
+fn on_exceeded(summary: &RunSummary) -> Option<String> {
+    let of_stream = |stream: &StreamSummary| {
+        let used = |allowance: &Allowance| stream.losses().find(|(known, _)| *known == allowance.reason);
+        let beyond = stream.allowances.iter().filter_map(|allowance| {
+            let (reason, count) = used(allowance).filter(|(_, count)| *count > allowance.copies)?;
+            Some(format!("{} {reason}: {count} of {}", stream.name, allowance.copies))
+        });
+        beyond.collect::<Vec<_>>()
+    };
+    let beyond: Vec<String> = summary.streams.iter().flat_map(of_stream).collect();
+    let beyond = named(&beyond.iter().map(String::as_str).collect::<Vec<_>>())?;
+    Some(format!("More was lost than the scenario allows, so all of it counts: {beyond}."))
+}
+
+/// Frames of which a copy came too late to be known as one.
+fn on_repeated(summary: &RunSummary) -> Option<String> {
+    let of_stream = |stream: &StreamSummary| {
+        let repeated = stream.receivers.iter().filter(|account| account.copies.repeated > 0);
+        let shown = |account: &Account| {
+            format!("{} at {}: {} of {}", stream.name, account.receiver, account.copies.repeated, account.in_time)
+        };
+        repeated.map(shown).collect::<Vec<_>>()
+    };
+    let repeated: Vec<String> = summary.streams.iter().flat_map(of_stream).collect();
+    let repeated = named(&repeated.iter().map(String::as_str).collect::<Vec<_>>())?;
+    Some(format!("Frames were delivered twice, since a copy came too late to be known as one: {repeated}."))
+}
+
 /// Attempts of attacks of one kind.
 fn attempts(summary: &RunSummary, kind: AttackKind) -> u64 {
     summary.attacks.iter().filter(|attack| attack.attack == kind.name()).map(|attack| attack.attempts).sum()
@@ -379,8 +421,13 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     points.extend(on_unaccounted(meta, summary));
     if summary.has_deadlines() {
         let Came { delivered, failed } = Came::with_deadline(summary);
+        let judged = summary.streams.iter().filter(|stream| stream.is_judged);
+        let allowed = match judged.map(StreamSummary::allowed).sum::<u64>() {
+            0 => String::new(),
+            allowed => format!("; so {} {allowed} more, as the scenario allows", were(allowed)),
+        };
         points.push(format!(
-            "{} {} delivered in time; {failed} {} late, missing, lost or thrown away after start-up.",
+            "{} {} delivered in time; {failed} {} late, missing, lost or thrown away after start-up{allowed}.",
             counted(delivered, "frame with a deadline"),
             were(delivered),
             were(failed)
@@ -393,6 +440,8 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
     if failed_clocks(summary).next().is_some() {
         points.extend(imprecise(summary).map(|text| format!("Also, {text}.")));
     }
+    points.extend(on_exceeded(summary));
+    points.extend(on_repeated(summary));
     points.extend(on_spared(summary));
     points.extend(on_unused(summary));
     points.extend(group::points(meta, summary));
@@ -417,14 +466,18 @@ fn points(meta: &RunMeta, summary: &RunSummary) -> Vec<String> {
                 ));
                 continue;
             }
-            (false, _) => "its stream carries no tag that is checked",
+            (false, _) => "its stream carries no tag that is checked".into(),
             (true, true) if attack.attack == "replay" => {
-                "its stream carries no freshness value, so a repeated frame has a valid tag"
+                "its stream carries no freshness value, so a repeated frame has a valid tag".into()
+            }
+            (true, _) if let Some(bits) = attack.guessed_bits => format!("a tag of {bits} bits is guessed"),
+            (true, _) if attack.by_segment && attack.attack == "replay" => {
+                "who had not heard the original takes a copy as long as it is fresh, which is a property of the standard".into()
             }
             (true, _) if attack.is_opened_on_way => {
-                "gateways open its stream and seal it again, so one that was taken over has the keys"
+                "gateways open its stream and seal it again, so one that was taken over has the keys".into()
             }
-            _ => "its stream is authenticated, so this should not happen",
+            _ => String::from("its stream is authenticated, so this should not happen"),
         };
         points.push(format!(
             "{} on {} by {}: {} accepted, because {why}.",

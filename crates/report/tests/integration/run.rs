@@ -12,7 +12,7 @@ fn us(us: i64) -> SimTime {
 }
 
 fn meta(engine: Engine) -> RunMeta {
-    let node = |name: &str, role| NodeMeta { name: name.into(), role, on_link_of: None, attack: None };
+    let node = |name: &str, role| NodeMeta { name: name.into(), role, on_link_of: None };
     RunMeta {
         nodes: vec![node("a", NodeRole::Station), node("b", NodeRole::Station), node("attacker", NodeRole::Attacker)],
         streams: vec![StreamMeta {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chronoseal_core::{AttackKind, EventKind, NodeId, SimTime, StoppedBy, StreamId};
 
 use super::AttackSummary;
-use crate::{EventRow, FrameRow, Outcome, RunMeta};
+use crate::{EventRow, FrameRow, Outcome, RunMeta, ThreatMeta, ThreatenedMeta};
 
 /// Attacks by kind, attacker and stream.
 #[derive(Default)]
@@ -24,27 +24,15 @@ impl Attacked {
         (attack, attacker, stream): (AttackKind, NodeId, StreamId),
     ) -> &mut AttackSummary {
         self.found.entry((attack, attacker, stream)).or_insert_with(|| {
-            let target = meta.streams.get(stream.index());
             let is_made_up = matches!(attack, AttackKind::Spoof | AttackKind::Replay);
-            let named = meta.nodes.get(attacker.index()).and_then(|node| node.attack.clone());
+            let mut own = meta.threats.iter().filter(|threat| threat.attacker == attacker.0 && threat.stream.is_none());
+            let named = own.next().map(|threat| threat.attack.clone());
             AttackSummary {
                 // What makes up or repeats frames of no stream has a name of its own, as on the exchange of keys.
                 attack: named
                     .filter(|_| stream == StreamId::NONE && is_made_up)
                     .unwrap_or_else(|| attack.name().into()),
-                attacker: meta.node_name(attacker.0),
-                stream: meta.stream_name(stream.0),
-                authenticated: target.is_some_and(|target| target.authenticated),
-                is_opened_on_way: target.is_some_and(|target| target.is_opened_on_way),
-                replayable: target.is_none_or(|target| target.replayable),
-                attempts: 0,
-                stopped_by_format: 0,
-                stopped_by_schedule: 0,
-                stopped_by_tag: 0,
-                stopped_by_freshness: 0,
-                stopped_by_capacity: 0,
-                in_flight: 0,
-                accepted: 0,
+                ..AttackSummary::none(meta, attacker, stream)
             }
         })
     }
@@ -93,6 +81,64 @@ impl Attacked {
             // A trace without events: every copy is all there is to count.
             attack.attempts = attack.stopped() + attack.in_flight + attack.accepted;
         }
+        attacks.extend(never_made(meta, &attacks));
         attacks
+    }
+}
+
+/// What attackers were to do and did not, not once.
+fn never_made(meta: &RunMeta, made: &[AttackSummary]) -> Vec<AttackSummary> {
+    let of_threat = |threat: &ThreatMeta| {
+        let stream = threat.stream.map_or(StreamId::NONE, StreamId);
+        let was_made = |attack: &AttackSummary| {
+            let is_on = threat.stream.is_none() || attack.stream == meta.stream_name(stream.0);
+            attack.attack == threat.attack && attack.attacker == meta.node_name(threat.attacker) && is_on
+        };
+        (!made.iter().any(was_made)).then(|| AttackSummary {
+            attack: threat.attack.clone(),
+            ..AttackSummary::none(meta, NodeId(threat.attacker), stream)
+        })
+    };
+    let mut never: Vec<AttackSummary> = Vec::new();
+    for attack in meta.threats.iter().filter_map(of_threat) {
+        if !never.contains(&attack) {
+            never.push(attack);
+        }
+    }
+    never
+}
+
+impl AttackSummary {
+    /// Nothing yet of what an attacker does to a stream.
+    fn none(meta: &RunMeta, attacker: NodeId, stream: StreamId) -> Self {
+        let target = meta.streams.get(stream.index());
+        let mut own =
+            meta.threats.iter().filter(|threat| (threat.attacker, threat.stream) == (attacker.0, Some(stream.0)));
+        let there = own.next().and_then(|threat| threat.protection);
+        // An attacker in a gateway, and any of an older record.
+        let on_way = ThreatenedMeta {
+            authenticated: target.is_some_and(|target| target.authenticated),
+            replayable: target.is_none_or(|target| target.replayable),
+            ..ThreatenedMeta::default()
+        };
+        let ThreatenedMeta { authenticated, replayable, guessed_bits, by_segment } = there.unwrap_or(on_way);
+        Self {
+            attack: String::new(),
+            attacker: meta.node_name(attacker.0),
+            stream: meta.stream_name(stream.0),
+            authenticated,
+            is_opened_on_way: there.is_none() && target.is_some_and(|target| target.is_opened_on_way),
+            replayable,
+            guessed_bits,
+            by_segment,
+            attempts: 0,
+            stopped_by_format: 0,
+            stopped_by_schedule: 0,
+            stopped_by_tag: 0,
+            stopped_by_freshness: 0,
+            stopped_by_capacity: 0,
+            in_flight: 0,
+            accepted: 0,
+        }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn us(us: i64) -> SimTime {
 }
 
 pub(crate) fn meta() -> RunMeta {
-    let node = |name: &str, role| NodeMeta { name: name.into(), role, on_link_of: None, attack: None };
+    let node = |name: &str, role| NodeMeta { name: name.into(), role, on_link_of: None };
     RunMeta {
         nodes: vec![
             node("ecu1", NodeRole::Station),

@@ -392,7 +392,7 @@ fn way(sequence: i64) -> Vec<HopRow> {
 fn time_on_a_way_over_several_segments_is_divided_among_them_and_the_nodes_between() {
     let mut meta = meta();
     meta.segments.push(SegmentMeta { name: "body".into(), clocks: None, schedule: None, ..backbone() });
-    meta.nodes.push(NodeMeta { name: "gateway".into(), role: NodeRole::Station, on_link_of: None, attack: None });
+    meta.nodes.push(NodeMeta { name: "gateway".into(), role: NodeRole::Station, on_link_of: None });
     let rows = RunRows { hops: (0..20).flat_map(way).collect(), ..RunRows::default() };
     let summary = summarise(&meta, &rows);
     let parts: Vec<_> =

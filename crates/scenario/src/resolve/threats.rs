@@ -40,7 +40,7 @@ impl Context<'_> {
             );
         }
         let mut attackers: Vec<AttackerPlan> = Vec::new();
-        let mut threats = Vec::new();
+        let mut planned: Vec<(usize, ThreatPlan)> = Vec::new();
         for (i, spec) in specs.iter().enumerate() {
             self.title(&spec.name, at!["threats", i, "name"], "the threat's name");
             let Some(kind) = self.threat_kind(i, spec, &streams.plans, nodes) else { continue };
@@ -70,7 +70,7 @@ impl Context<'_> {
                 attackers.push(attacker);
                 attackers.len() - 1
             });
-            threats.push(ThreatPlan {
+            let threat = ThreatPlan {
                 name: spec.name.clone(),
                 kind,
                 attacker: known as u16,
@@ -79,8 +79,14 @@ impl Context<'_> {
                 count,
                 at_slot_offset: parts.at_slot_offset,
                 facet: parts.facet,
-            });
+            };
+            let is_on_link = matches!(place, AttackPlace::OnLink(..));
+            if let Some((other, _)) = planned.iter().find(|(_, other)| is_on_link && meet(&threat, other)) {
+                self.in_the_same_hands((i, spec), *other);
+            }
+            planned.push((i, threat));
         }
+        let threats = planned.into_iter().map(|(_, threat)| threat).collect();
         for (node, _) in
             nodes.iter().enumerate().filter(|(_, node)| attackers.iter().any(|known| known.name == node.name))
         {
@@ -410,6 +416,18 @@ impl Context<'_> {
         }
     }
 
+    /// Refuses two attacks that can take the same frame on a link.
+    fn in_the_same_hands(&mut self, (i, spec): (usize, &ThreatSpec), other: usize) {
+        let name = shortened(&self.spec.threats[other].name);
+        self.report_both(
+            Code::ThreatPlace,
+            (at!["threats", i, "at"], "the same link, at the same time"),
+            (at!["threats", other, "at"], "an attack on frames of that stream"),
+            format!("threats `{name}` and `{}` would take the same frames on one link", shortened(&spec.name)),
+            "let one of them end before the other starts, or put it at another place",
+        );
+    }
+
     /// Start and distance of the attempts.
     fn attempts(
         &mut self,
@@ -462,4 +480,19 @@ impl Context<'_> {
             );
         }
     }
+}
+
+/// True if two threats of one attacker take frames of one stream that pass it, at the same time.
+fn meet(one: &ThreatPlan, other: &ThreatPlan) -> bool {
+    let takes = |threat: &ThreatPlan| {
+        use ThreatKind::{Delay, Replay, Spoof, Tamper, Withhold};
+        matches!(threat.kind, Spoof(_) | Tamper(_) | Replay(_) | Withhold(_) | Delay(..))
+    };
+    let is_alike = match (one.kind.target(), other.kind.target()) {
+        (Some(one), Some(other)) => one == other,
+        _ => true,
+    };
+    let end = |threat: &ThreatPlan| threat.start + threat.every * i64::from(threat.count);
+    let is_at_once = one.start < end(other) && other.start < end(one);
+    one.attacker == other.attacker && takes(one) && takes(other) && is_alike && is_at_once
 }

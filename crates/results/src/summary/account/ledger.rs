@@ -283,10 +283,11 @@ impl Ledger {
         absences.iter().any(|absence| absence.covers(node, self.id, at))
     }
 
-    /// True of the end of a frame that was under way when its receiver was thrown out of the group, and that it could not read any more.
-    pub(super) fn is_unread(absences: &[Absence], end: &End) -> bool {
-        let end = end.row();
-        end.is_some_and(|row| absences.iter().any(|absence| absence.explains(row)))
+    /// True of the end of a frame that was not meant for its receiver, which is out of the group: it was sent meanwhile and not taken, or
+    /// it was under way then and could not be read any more.
+    pub(super) fn is_not_meant(&self, absences: &[Absence], node: NodeId, sent: &Sent, end: &End) -> bool {
+        let is_unread = |row: &FrameRow| absences.iter().any(|absence| absence.explains(row));
+        end.accepted_at().is_none() && self.is_absent(absences, node, sent.time) || end.row().is_some_and(is_unread)
     }
 
     /// True if a time is before start-up was over.

@@ -172,7 +172,7 @@ impl Receiver {
             match end {
                 _ if sent.time >= keep_from => true,
                 Some(end) if end.may_be_wrong() && is_young => true,
-                Some(end) if Ledger::is_unread(settled.absences, end) => {
+                Some(end) if ledger.is_not_meant(settled.absences, self.node, sent, end) => {
                     account.leave_out();
                     false
                 }
@@ -213,7 +213,7 @@ impl Receiver {
                 // Who waits for the next frame of a stream can call it missing before it has taken as long as it may. Of a frame
                 // that lost copies another can still come: each segment makes new ones, and each receiver has its own.
                 Some(end) if end.may_be_wrong() && may_be_under_way => account.in_flight += 1,
-                Some(end) if Ledger::is_unread(settled.absences, end) => account.leave_out(),
+                Some(end) if ledger.is_not_meant(settled.absences, self.node, sent, end) => account.leave_out(),
                 Some(end) => ledger.count(account, settled, ledger.begins_at(sent, end), end),
                 None if ledger.is_absent(settled.absences, self.node, sent.time) => account.leave_out(),
                 None if ledger.is_startup(ledger.cycle_start(sent)) => account.startup += 1,
