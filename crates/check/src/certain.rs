@@ -60,7 +60,8 @@ impl Loads {
             (Why::Link(link), Place::Segment(segment)) => {
                 let is_it = |load: &&LinkLoad| load.ends == Some([link.from, link.to]);
                 let load = self.links.get(segment.index()).and_then(|links| links.iter().find(is_it));
-                matches!(link.reason, LinkReason::Overload { .. }) && load.is_some_and(|load| load.share.is_over())
+                matches!(link.reason, LinkReason::Overload { .. } | LinkReason::IdleSlope { .. })
+                    && load.is_some_and(|load| load.share.is_over())
             }
             // One of its senders has more to send than fits, and this is a stream of that sender.
             (Why::Overload(Overload::Load { .. }), Place::Segment(segment)) => self.is_bus_over(segment),

@@ -4,10 +4,11 @@
 //! whatever order it served. So the longest busy period bounds how long anything stays there:
 //!
 //! ```text
-//! L = once + sum of ceil((L + J) / T) C over periodic demands + sum of D(L) over cyclic demands
+//! L = once + sum of (floor((L + J) / T) + 1) C over periodic demands + sum of D(L) over cyclic demands
 //! ```
 //!
-//! is its least fixed point (Lehoczky, "Fixed priority scheduling of periodic task sets with arbitrary deadlines", RTSS
+//! is its least fixed point, both ends of it included: what takes no time can wait for what comes at the instant at which the server
+//! would be idle (Lehoczky, "Fixed priority scheduling of periodic task sets with arbitrary deadlines", RTSS
 //! 1990, with the release jitter of Tindell and Clark 1994). What comes by a table does not come all at once: `D` is the
 //! most that the table asks for in any window of that length ([`Cyclic`]).
 
@@ -164,7 +165,7 @@ impl Load {
         }
         let mut busy = self.demand(Duration::from_ps(1))?;
         for _ in 0..STEPS_MAX {
-            let next = self.demand(busy)?;
+            let next = self.demand(busy + Duration::from_ps(1))?;
             if next == busy {
                 return Ok(busy);
             }
@@ -237,9 +238,10 @@ mod tests {
         assert_eq!(load(&[periodic(10, 0, 4), periodic(20, 0, 8)], 3).busy_period(), Ok(US(19)));
         // The second of a stream comes so much earlier, and one more with it.
         assert_eq!(load(&[periodic(10, 7, 4)], 0).busy_period(), Ok(US(8)));
-        // All of the time there is, and a little more.
-        assert_eq!(load(&[periodic(10, 0, 10)], 0).busy_period(), Ok(US(10)));
-        assert_eq!(load(&[periodic(10, 0, 10)], 1).busy_period(), Err(Overload::NoEndInSight));
+        // All of the time there is: what takes none may never have its turn.
+        assert_eq!(load(&[periodic(10, 0, 10)], 0).busy_period(), Err(Overload::NoEndInSight));
+        // Once it would be idle the next is there.
+        assert_eq!(load(&[periodic(2, 0, 1), periodic(8, 0, 1)], 0).busy_period(), Ok(US(3)));
         let overload = load(&[periodic(10, 0, 6), periodic(20, 0, 9)], 0).busy_period();
         assert_eq!(overload, Err(Overload::Load { load_ppm: 1_050_001 }));
     }

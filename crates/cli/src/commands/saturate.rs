@@ -109,6 +109,18 @@ struct Trial {
     carried: Carried,
 }
 
+impl Trial {
+    /// What another stream has to do with a rate that is not carried, as the end of a sentence.
+    fn others(&self, stream: &str) -> String {
+        let other = |name: &Option<String>| name.clone().filter(|name| name != stream);
+        match (other(&self.loser), other(&self.left)) {
+            (Some(loser), _) => format!(": messages of {loser} are lost beside them"),
+            (None, Some(left)) => format!(": messages of {left} are left over beside them"),
+            (None, None) => String::new(),
+        }
+    }
+}
+
 pub(crate) fn run(options: &Saturate, printer: &Printer) -> Result<Status, Trouble> {
     let stop = interrupt::flag();
     let first = input::scenario(&options.scenario, &[], options.format)?;
@@ -119,8 +131,24 @@ pub(crate) fn run(options: &Saturate, printer: &Printer) -> Result<Status, Troub
             options.stream
         )));
     }
+    // Those that an entry makes several of have one period.
+    let entry_of = |name: &str| {
+        let entry = name.rsplit_once('.').filter(|(_, number)| number.bytes().all(|digit| digit.is_ascii_digit()));
+        entry.map(|(entry, _)| entry.to_owned())
+    };
+    let is_of_several = |name: &str| entry_of(name).is_some();
+    let mut entries = first.plan.streams.iter().filter_map(|stream| entry_of(&stream.name));
+    let has_several = entries.any(|entry| entry == options.stream);
+    if has_several || is_of_several(&options.stream) {
+        return Err(Trouble(format!(
+            "error: {} is of an entry with a `count`, whose streams have one period\nhelp: give the stream whose rate is to be raised an \
+             entry of its own",
+            options.stream
+        )));
+    }
     let Some(place) = first.plan.streams.iter().position(|stream| stream.name == options.stream) else {
-        let known: Vec<&str> = first.plan.streams.iter().map(|stream| stream.name.as_str()).collect();
+        let names = first.plan.streams.iter().map(|stream| stream.name.as_str());
+        let known: Vec<&str> = names.filter(|name| !is_of_several(name)).collect();
         let text =
             format!("error: there is no stream named {}\nhelp: write one of {}", options.stream, known.join(", "));
         return Err(Trouble(text));
@@ -261,12 +289,13 @@ fn judge(options: &Saturate, place: usize, paper: Option<f64>, rate: f64, tries:
     }
 }
 
-/// What was found, of a search that was not stopped. `lowest` is the lowest rate that was tried.
-fn found(stream: &str, losses: &str, bracket: Bracket, lowest: f64) -> (Word, String) {
+/// What was found, of a search that was not stopped; the lowest rate that was tried, and what it did to others.
+fn found(stream: &str, losses: &str, bracket: Bracket, (lowest, others): (f64, String)) -> (Word, String) {
     let Some(carried) = bracket.carried.map(shown) else {
         return match bracket.above {
             Some((_, Carried::No)) => {
-                (Word::Failed, format!("Not even {} messages/s of {stream} are carried {losses}.", shown(lowest)))
+                let rate = shown(lowest);
+                (Word::Failed, format!("Not even {rate} messages/s of {stream} are carried {losses}{others}."))
             }
             _ => (
                 Word::NotChecked,
@@ -310,10 +339,10 @@ fn document(
     let engine = if options.engine == EngineName::Live { "measured live" } else { "simulated" };
     let losses =
         if options.losses.0 == 0 { "without loss".to_owned() } else { format!("with at most {} lost", options.losses) };
-    let lowest = trials.iter().map(|trial| trial.rate).fold(f64::INFINITY, f64::min);
-    let (word, text) = match is_stopped {
-        true => (Word::NotChecked, "The search was interrupted; what it had found until then is below.".to_owned()),
-        false => found(stream, &losses, bracket, lowest),
+    let lowest = trials.iter().min_by(|one, other| one.rate.total_cmp(&other.rate));
+    let (word, text) = match lowest.filter(|_| !is_stopped) {
+        None => (Word::NotChecked, "The search was interrupted; what it had found until then is below.".to_owned()),
+        Some(lowest) => found(stream, &losses, bracket, (lowest.rate, lowest.others(stream))),
     };
     let mut points = Vec::new();
     if let Some((rate, place)) = &paper {
@@ -406,7 +435,7 @@ mod tests {
     #[test]
     fn what_the_host_did_is_never_said_of_the_network() {
         let word = |carried, above| {
-            let (word, text) = found("image", "without loss", Bracket { carried, above }, 10.0);
+            let (word, text) = found("image", "without loss", Bracket { carried, above }, (10.0, String::new()));
             let says_limit = text.contains("are not.") || text.starts_with("Not even");
             (word, says_limit)
         };

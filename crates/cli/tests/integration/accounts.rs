@@ -22,7 +22,7 @@ const fn case(
     Case { file, word, end }
 }
 
-const CASES: [Case; 40] = [
+const CASES: [Case; 43] = [
     // Senders whose processors never come to a frame.
     case("h1-starved.toml", "failed", ("slow", "r", 101, &[("not_sent", 99)])),
     case("h2-starved-can.toml", "failed", ("slow", "r", 101, &[("late", 65), ("not_sent", 33)])),
@@ -76,6 +76,15 @@ const CASES: [Case; 40] = [
     case("busy-without-counters.toml", "failed", ("m3", "n4", 80, &[("withheld", 34), ("not_sent", 35)])),
     // What its receiver refused after it was thrown out of the group was not meant for it, even if it was sent before.
     case("thrown-out-under-way.toml", "failed", ("m6", "n1", 145, &[("late", 66), ("tag-mismatch", 34)])),
+    case("lost-while-out-of-the-group.toml", "held", ("cmd", "lamp", 52, &[("startup", 4)])),
+    // Slots in which nothing was sent are missed by a receiver that counts anew; the number is not that of a frame.
+    case(
+        "missed-where-nothing-was-sent.toml",
+        "failed",
+        ("m2", "n8", 97, &[("restarted", 2), ("not-synchronised", 62)]),
+    ),
+    // An attack that never happened says nothing.
+    case("never-attacked.toml", "not-checked", ("brk", "ecu", 100, &[("restarted", 1), ("missing", 89)])),
     // The first frame of a message that comes when none can begin is all there is of it.
     case(
         "first-frame-out-of-its-window.toml",

@@ -90,6 +90,10 @@ impl EndSystem {
                 Begun::Something
             }
             Action::Task { run } => {
+                let due = self.clock.local_time(cycle_start + self.config.tasks[run].start);
+                if due < self.started_at {
+                    return Begun::Nothing;
+                }
                 self.work = Some(Work::declared(TASK, self.config.tasks[run].length));
                 self.stage = Stage::Task { run, cycle, began: now };
                 Begun::Something

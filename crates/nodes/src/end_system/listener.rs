@@ -159,12 +159,9 @@ impl Listener {
         match self.elimination.as_mut()? {
             Elimination::Networks(redundancy) => {
                 let number = SequenceNumber(frame.number as u8);
-                if let Some(since) = redundancy.since_first(number, frame.came_at) {
-                    redundancy.eliminate(frame.network, number);
-                    return Some((DiscardReason::CopyEliminated, since));
-                }
-                let is_refused = redundancy.refuses(frame.network, number);
-                is_refused.then_some((DiscardReason::OutOfSequence, Duration::ZERO))
+                let since = redundancy.since_first(number, frame.came_at)?;
+                redundancy.eliminate(frame.network, number);
+                Some((DiscardReason::CopyEliminated, since))
             }
             Elimination::Tagged(recovery) => match recovery.refuses(frame.number, frame.came_at)? {
                 DiscardReason::CopyEliminated => {
@@ -173,6 +170,16 @@ impl Listener {
                 }
                 reason => Some((reason, Duration::ZERO)),
             },
+        }
+    }
+
+    /// True if the network of a frame that comes over two refuses it, whatever it holds.
+    pub(super) fn refuses(&mut self, frame: Numbered) -> bool {
+        match &mut self.elimination {
+            Some(Elimination::Networks(redundancy)) => {
+                redundancy.refuses(frame.network, SequenceNumber(frame.number as u8))
+            }
+            Some(Elimination::Tagged(_)) | None => false,
         }
     }
 

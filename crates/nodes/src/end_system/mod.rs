@@ -84,6 +84,8 @@ pub struct EndSystem {
     running: bool,
     /// It was made anew and waits to be started again.
     has_restarted: bool,
+    /// No task that was due before is done.
+    started_at: LocalTime,
     /// Before this time of the oscillator nothing is due; `None` if nothing will be until the next input. What
     /// [`EndSystem::next_wake`] gives, kept so that a poll in between costs nothing.
     due_at: Option<LocalTime>,
@@ -210,6 +212,7 @@ impl EndSystem {
             periodic: DueTimes::default(),
             running: false,
             has_restarted: false,
+            started_at: LocalTime::ZERO,
             due_at: None,
             work: None,
             stage: Stage::Idle,
@@ -253,6 +256,7 @@ impl EndSystem {
         if std::mem::take(&mut self.has_restarted) && self.clock.is_synchronised() {
             self.seek(now);
         }
+        self.started_at = now;
         match &mut self.clock {
             Clock::Beacon(_) => {}
             Clock::Cluster(clock) => clock.start(now),

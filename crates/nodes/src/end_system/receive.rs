@@ -75,6 +75,9 @@ impl EndSystem {
                     if self.listeners[index].has_taken(admitted.slot_count) {
                         return self.refuse(index, DiscardReason::DuplicateInWindow, Duration::ZERO);
                     }
+                    if numbered.is_some_and(|frame| self.listeners[counter].refuses(frame)) {
+                        return self.refuse(index, DiscardReason::OutOfSequence, Duration::ZERO);
+                    }
                 }
                 match self.listeners[index].container {
                     Some(container) => self.begin_container(container, Some(counter), payload),

@@ -360,8 +360,12 @@ impl<'p> Open<'p> {
                 if self.ways.in_slots[row.stream.index()].contains(&row.at) {
                     match sent.just_before(row.stream, row.cycle_start, stream.period) {
                         Some(number) => row.sequence = number,
-                        // Nothing was sent for this slot.
-                        None => row.slot_start = Some(row.cycle_start),
+                        // Nothing was sent for this slot, which began in the period before. The number is how many its receiver has missed.
+                        None => {
+                            let (noticed, begins) = (row.cycle_start, row.cycle_start - stream.period);
+                            rows.push(FrameRow { slot_start: Some(noticed), cycle_start: begins, ..row });
+                            continue;
+                        }
                     }
                 } else {
                     row.sequence = sent.complete(row.stream, stream.length, row.sequence, row.cycle_start);

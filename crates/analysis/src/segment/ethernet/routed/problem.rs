@@ -35,6 +35,16 @@ pub enum LinkReason {
         /// What is asked for of what there is `[10^-6]`, rounded up.
         load_ppm: u64,
     },
+    /// More comes of a class than its shaper lets pass.
+    #[error(
+        "has an idle slope that is too low for this class: its streams need {} of it, {} too much; write a higher `idle_slope`, or send some of them another way, less often, or shorter",
+        percent(*load_ppm),
+        percent(load_ppm.saturating_sub(1_000_000))
+    )]
+    IdleSlope {
+        /// What the class asks for of its idle slope `[10^-6]`, rounded up.
+        load_ppm: u64,
+    },
     /// Streams close a circle on which delays grow without an end in sight.
     #[error(
         "is on or behind a circle of streams that make one another later, with no end in sight; send one of them another way, or less often"
@@ -89,7 +99,13 @@ impl Routed {
                 None => continue,
                 Some(Unbounded::Upstream { .. } | Unbounded::Unknown { .. }) => return Why::ArrivalUnbounded,
                 Some(Unbounded::Overload { .. }) if self.may_fit(link, class) => LinkReason::Windows,
-                Some(Unbounded::Overload { asked, has, .. }) => LinkReason::Overload { load_ppm: ppm(asked, has) },
+                Some(Unbounded::Overload { asked, has, .. }) => {
+                    let load_ppm = ppm(asked, has);
+                    match self.links[link].port.idle_slopes.contains_key(&number(class)) {
+                        true => LinkReason::IdleSlope { load_ppm },
+                        false => LinkReason::Overload { load_ppm },
+                    }
+                }
                 Some(Unbounded::Cycle { .. } | Unbounded::Diverges { .. }) => LinkReason::Circle,
                 Some(Unbounded::Overreserved { reserved, link, .. }) => {
                     LinkReason::Overreserved { load_ppm: ppm(reserved, link) }
