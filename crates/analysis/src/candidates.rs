@@ -24,7 +24,7 @@ use crate::tdma::{FRAME_LEN_MAX, FRAME_LEN_MIN, frames_max};
 
 /// How forgery times are meant, for a reader of them.
 pub const FORGERY_MODEL: &str = "one guess in each slot of a stream (best effort and bus: in each frame time), half of all tags tried on \
-                                 average; with a freshness value it takes twice as long";
+                                 average; with a freshness value it takes twice as long, and the shorter time is shown";
 
 /// What a protection on every stream costs in the slots of a segment.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]

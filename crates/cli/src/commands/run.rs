@@ -62,6 +62,7 @@ pub(crate) fn run(options: &Run, printer: &Printer) -> Result<Status, Trouble> {
 fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Status, Trouble> {
     let stop = interrupt::flag();
     let mut status = Status::Held;
+    let mut shown_of: Vec<(u64, Status)> = Vec::new();
     if options.engine == EngineName::Both && options.repeat > 1 {
         return Err(Trouble(REPEATED_BOTH.into()));
     }
@@ -115,13 +116,33 @@ fn rounds(options: &Run, printer: &Printer, told: &mut Vec<Value>) -> Result<Sta
         let shown = show(&ran, options, place.as_deref(), printer, told)?;
         filling.map(Filling::finish).transpose()?;
         status = status.max(shown);
+        shown_of.push((scenario.plan.seed, shown));
         if stop.load(Ordering::Relaxed) {
             let kept = if options.no_store { "shown" } else { "kept" };
             printer.note(&format!("interrupted: what there was is {kept} and marked as such"));
             return Ok(status.max(Status::Unproven));
         }
     }
+    if let Some(text) = all_of(&shown_of).filter(|_| options.repeat > 1) {
+        printer.hint(&text);
+    }
     Ok(status)
+}
+
+/// What several runs came to together.
+fn all_of(runs: &[(u64, Status)]) -> Option<String> {
+    let of = |status: Status, word: &str| {
+        let seeds: Vec<String> =
+            runs.iter().filter(|(_, own)| *own == status).map(|(seed, _)| seed.to_string()).collect();
+        let which = match status {
+            Status::Held => String::new(),
+            _ => format!(" (seed {})", seeds.join(", ")),
+        };
+        (!seeds.is_empty()).then(|| format!("{} {word}{which}", seeds.len()))
+    };
+    let words = [of(Status::Held, "held"), of(Status::Unproven, "not checked"), of(Status::Failed, "failed")];
+    let words: Vec<String> = words.into_iter().flatten().collect();
+    (!words.is_empty()).then(|| format!("of {} runs {}", runs.len(), words.join(", ")))
 }
 
 fn scenario(options: &Run, round: u32) -> Result<Scenario, Trouble> {

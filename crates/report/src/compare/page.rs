@@ -126,7 +126,7 @@ fn largest(report: &CompareReport, lines: &[&Line]) -> Option<String> {
     let first = lines.first()?;
     let more = match lines.len() - 1 {
         0 => String::new(),
-        more => format!(", and {more} more like it"),
+        more => format!(", and {more} more of this kind"),
     };
     if first.kind == Kind::Verdict && first.detail == super::figures::FAILED {
         let ((was, is), (of_a, of_b)) = (report.failed, report.runs);

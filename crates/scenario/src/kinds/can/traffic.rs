@@ -110,7 +110,7 @@ pub(super) fn check(plan: &Plan, segment: SegmentId, context: &mut Context<'_>) 
             ),
             "has frames of a stream",
             format!(
-                "two senders of one identifier destroy each other's frames: write another `id` for `{}`, or leave those frames out of \
+                "two senders of one identifier destroy each other's frames: give `{}` another identifier there, or leave those frames out of \
                  the recording",
                 shortened(stream)
             ),
