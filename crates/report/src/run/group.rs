@@ -1,6 +1,6 @@
 //! The key that a group comes to.
 
-use chronoseal_results::{ChangeMeta, ChangeSummary, RunMeta, RunSummary};
+use chronoseal_results::{ChangeMeta, ChangeSummary, GroupMeta, KeySummary, RunMeta, RunSummary};
 
 use super::evidence;
 use crate::counted::{counted, were};
@@ -121,6 +121,7 @@ pub(super) fn section(meta: &RunMeta, summary: &RunSummary) -> Option<Section> {
             None if group.merge_of(node).is_some_and(|merge| key.complete_ns() <= merge.at_ns) => {
                 Cell::text("not in yet").titled("it comes into the group later")
             }
+            None if is_removed(group, node, key) => Cell::text("removed").titled("it is not to have this key"),
             None => Cell::text("never").marked(Mark::Warn).titled("it did not come to this key"),
         }));
         table.push(row);
@@ -139,4 +140,11 @@ pub(super) fn section(meta: &RunMeta, summary: &RunSummary) -> Option<Section> {
         section = section.with(Block::Table(table));
     }
     Some(section)
+}
+
+/// True if a node had been thrown out of the group, and had not been asked in again, when a key came into use.
+fn is_removed(group: &GroupMeta, node: u16, key: &KeySummary) -> bool {
+    let since = key.installed_ns.values().copied().min();
+    let is_before = |change: &&ChangeMeta| change.members().any(|member| member == node) && Some(change.at_ns) <= since;
+    group.changes.iter().filter(is_before).max_by_key(|change| change.at_ns).is_some_and(|change| !change.admits)
 }
