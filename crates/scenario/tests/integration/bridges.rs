@@ -119,7 +119,7 @@ fn a_recording_with_frames_of_a_stream_is_refused_where_they_meet() {
         let (code, labels, message, help) = only_problem(&text);
         assert_eq!((code, labels[0].as_str()), (Code::BadCanId, "{ builtin = \"vessel-bus\" }"), "{message}");
         let says = format!("frames with the identifier {id:#05X}, which stream `wind` has on `{on}`");
-        assert!(message.contains(&says) && help.contains("another `id` for `wind`"), "{message}: {help}");
+        assert!(message.contains(&says) && help.contains("give `wind` another identifier"), "{message}: {help}");
     }
     // Where the recording does not come, the identifier is free.
     plan(&with("", &front));
